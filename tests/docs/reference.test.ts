@@ -75,7 +75,7 @@ describe('the page of an instruction', () => {
 
   it.each(returnable)('names every event that its handler emits: %s', (name) => {
     const handler = readFileSync(join(source, `instructions/${name}.rs`), 'utf8');
-    const emitted = [...handler.matchAll(/\bemit\([^;]*?&([A-Z]\w+) \{/g)];
+    const emitted = [...handler.matchAll(/\b([A-Z]\w+) \{[^;]*?\}\s*\.emit\(/g)];
 
     const [, said = ''] = page(`${name}.md`).split('\n## Event\n\nEmits ');
     const [own = ''] = said.split(', which readers take for ');

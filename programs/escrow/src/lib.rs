@@ -78,6 +78,17 @@ macro_rules! instructions {
                 crate::wire::discriminator::discriminator("global", stringify!($name));)+
         }
 
+        /// Each instruction's handler, with the checks that come before it: its arguments first.
+        mod handlers {
+            use super::{AccountView, checks::roles::Load, error::Result, wire::arguments::Decode};
+
+            $(#[inline(never)]
+            pub fn $name(accounts: &[AccountView], data: &[u8]) -> Result {
+                let arguments = Decode::decode(data)?;
+                super::instructions::$name::process(Load::load(accounts)?, arguments)
+            })+
+        }
+
         #[inline(never)]
         fn process(accounts: &[AccountView], data: &[u8]) -> error::Result {
             let Some((tag, data)) = data.split_first_chunk() else {
@@ -87,7 +98,7 @@ macro_rules! instructions {
             match tag {
                 // The program's own calls do not come this far.
                 wire::event_writer::EVENT_TAG => Err(error::EscrowError::EventAuthorityRequired),
-                $(discriminators::$name => instructions::$name::process(accounts, data),)+
+                $(discriminators::$name => handlers::$name(accounts, data),)+
                 _ => Err(error::EscrowError::UnknownInstruction),
             }
         }

@@ -1,33 +1,50 @@
 //! Charges a proven job and pays worker and treasury: what `job_settle` and `job_complete` share.
 
-use pinocchio::{AccountView, Address};
+use pinocchio::AccountView;
 
 use crate::{
-    checks::{roles::require_address, token},
+    checks::{accounts, controller::Actor, require_address, token},
     error::{OrOverflow, Result},
     limits::{base_units, share_base_units},
     seeds::{TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
     state::{Config, CreditAccount, Job, Treasury, Worker},
+    wire::{Clock, load, load_mut},
 };
 
-/// The token accounts of a payment.
-pub struct Payees<'a> {
-    pub vault: &'a AccountView,
-    pub vault_authority: &'a AccountView,
-    pub worker_payout: &'a AccountView,
-    pub treasury_vault: &'a AccountView,
+accounts! {
+    /// The accounts of both instructions.
+    pub struct SettlementAccounts {
+        /// The controller, or one of its signers
+        signer: Signer,
+        /// Given when the controller is a gateway
+        gateway: Optional,
+        config: Readonly,
+        job: Writable,
+        /// The job's credit account
+        credit_account: Writable,
+        /// The job's worker
+        worker: Writable,
+        treasury: Writable,
+        vault: Writable,
+        vault_authority: VaultAuthority,
+        /// The worker's payout account, in whatever state it is
+        worker_payout: Writable,
+        treasury_vault: Writable,
+        token_program: TokenProgram,
+        event_authority: EventAuthority,
+        program: EscrowProgram,
+    }
 }
 
-/// A settlement: what it changes, who signs it, and when.
+/// A settlement: what it reads and changes, who signs it, and when.
 pub struct Settlement<'a> {
+    accounts: &'a SettlementAccounts,
     pub config: &'a Config,
     pub job: &'a mut Job,
     pub credit_account: &'a mut CreditAccount,
     pub worker: &'a mut Worker,
     pub treasury: &'a mut Treasury,
-    pub payees: Payees<'a>,
-    pub signer: &'a Address,
-    pub now: i64,
+    pub clock: Clock,
 }
 
 /// Who gets what, and whether it can be paid now. A failed transfer cannot be caught, so everything
@@ -40,50 +57,57 @@ pub struct Payment {
     pub pays_treasury: bool,
 }
 
-impl Payees<'_> {
-    /// Refuses token accounts that are not the program's and the worker's.
-    pub fn validate(&self, worker: &Worker) -> Result {
-        require_address(self.worker_payout, worker.payout())?;
-        require_address(self.vault, &VAULT_ADDRESS)?;
-        require_address(self.treasury_vault, &TREASURY_VAULT_ADDRESS)
-    }
-
-    fn plan(&self, credits: u64, share_basis_points: u16, mint: &Address) -> Result<Payment> {
-        let total_base_units = base_units(credits)?;
-        let treasury_base_units = share_base_units(credits, share_basis_points)?;
-        let worker_base_units = total_base_units.checked_sub(treasury_base_units).or_overflow()?;
-        let vault_pays =
-            token::usable(self.vault, mint).is_ok_and(|vault| vault.amount() >= total_base_units);
-        Ok(Payment {
-            charged_credits: credits,
-            worker_base_units,
-            treasury_base_units,
-            pays_worker: vault_pays && token::usable(self.worker_payout, mint).is_ok(),
-            pays_treasury: vault_pays && token::usable(self.treasury_vault, mint).is_ok(),
-        })
+impl SettlementAccounts {
+    /// Who signs.
+    #[inline(always)]
+    pub fn actor(&self) -> Actor<'_> {
+        Actor { signer: &self.signer, gateway: self.gateway.as_ref() }
     }
 
     fn pay(&self, payment: &Payment) -> Result {
-        let worker = (payment.pays_worker, self.worker_payout, payment.worker_base_units);
-        let treasury = (payment.pays_treasury, self.treasury_vault, payment.treasury_base_units);
+        let worker = (payment.pays_worker, &self.worker_payout, payment.worker_base_units);
+        let treasury = (payment.pays_treasury, &self.treasury_vault, payment.treasury_base_units);
         for (pays, payee, base_units) in [worker, treasury] {
             if pays && base_units > 0 {
-                token::pay(self.vault, payee, self.vault_authority, base_units)?;
+                token::pay(&self.vault, payee, &self.vault_authority, base_units)?;
             }
         }
         Ok(())
     }
 }
 
-impl Settlement<'_> {
+impl<'a> Settlement<'a> {
+    /// Reads the accounts. Refuses a signer that does not act for the job's controller.
+    #[inline(always)]
+    pub fn begin(accounts: &'a SettlementAccounts) -> Result<Self> {
+        let settlement = Self {
+            accounts,
+            config: load(&accounts.config)?,
+            job: load_mut(&accounts.job)?,
+            credit_account: load_mut(&accounts.credit_account)?,
+            worker: load_mut(&accounts.worker)?,
+            treasury: load_mut(&accounts.treasury)?,
+            clock: Clock::get(),
+        };
+        accounts.actor().require_controller(settlement.job.controller())?;
+        Ok(settlement)
+    }
+
     /// Settles the job, whose proof is recorded. What cannot be paid now becomes claimable.
     pub fn settle(&mut self, delivered_hash: &[u8; 32], counted_tokens: u32) -> Result<Payment> {
-        let charged = self.job.settle(delivered_hash, counted_tokens, self.signer, self.now)?;
+        let accounts = self.accounts;
+        self.job.require_credit_account(accounts.credit_account.address())?;
+        require_address(&accounts.worker_payout, self.worker.payout())?;
+        require_address(&accounts.vault, &VAULT_ADDRESS)?;
+        require_address(&accounts.treasury_vault, &TREASURY_VAULT_ADDRESS)?;
+
+        let signer = accounts.signer.address();
+        let charged =
+            self.job.settle(delivered_hash, counted_tokens, signer, self.clock.unix_time)?;
         self.credit_account.unlock(self.job, charged)?;
         self.worker.count_settled()?;
 
-        let share_basis_points = self.job.treasury_share_basis_points();
-        let payment = self.payees.plan(charged, share_basis_points, self.config.credit_mint())?;
+        let payment = self.plan(charged)?;
         if !payment.pays_worker {
             self.worker.add_claimable(payment.worker_base_units)?;
         }
@@ -94,7 +118,24 @@ impl Settlement<'_> {
         self.job.changed()?;
         self.credit_account.changed()?;
         self.worker.changed()?;
-        self.payees.pay(&payment)?;
+        accounts.pay(&payment)?;
         Ok(payment)
+    }
+
+    fn plan(&self, charged_credits: u64) -> Result<Payment> {
+        let mint = self.config.credit_mint();
+        let share_basis_points = self.job.treasury_share_basis_points();
+        let total_base_units = base_units(charged_credits)?;
+        let treasury_base_units = share_base_units(charged_credits, share_basis_points)?;
+        let vault_pays = token::usable(&self.accounts.vault, mint)
+            .is_ok_and(|vault| vault.amount() >= total_base_units);
+        let is_usable = |payee: &AccountView| token::usable(payee, mint).is_ok();
+        Ok(Payment {
+            charged_credits,
+            worker_base_units: total_base_units.checked_sub(treasury_base_units).or_overflow()?,
+            treasury_base_units,
+            pays_worker: vault_pays && is_usable(&self.accounts.worker_payout),
+            pays_treasury: vault_pays && is_usable(&self.accounts.treasury_vault),
+        })
     }
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use crate::{
     state::job::FailureReason,
     wire::{
-        arguments::{Addresses, arguments},
+        arguments::{Addresses, Decode, arguments},
         byte::Byte,
         text::Text,
     },

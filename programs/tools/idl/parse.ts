@@ -105,7 +105,7 @@ const readFields = (lines: Lines): AccountField[] => {
     const pda = /^#\[pda\((.+)\)\]$/.exec(lines.peek());
     if (pda !== null) lines.next();
     if (lines.peek() === '}') break;
-    const [name, rustType] = lines.match(/^(?:pub )?([a-z][a-z0-9_]*): (.+),$/);
+    const [name, rustType] = lines.match(/^(?:pub )?([a-z][a-z0-9_]*): ([^=]+?)(?: = .+)?,$/);
     fields.push({ name: name ?? '', rustType: rustType ?? '', docs, seeds: pda?.[1]?.split(', ') });
   }
   lines.expect('}');
@@ -114,7 +114,7 @@ const readFields = (lines: Lines): AccountField[] => {
 
 const readStruct = (lines: Lines): Struct<AccountField> => {
   const docs = readDocs(lines);
-  const [name, empty] = lines.match(/^pub struct ([A-Z]\w*)(?:<'a>)? \{(\})?$/);
+  const [name, empty] = lines.match(/^pub struct ([A-Z]\w*)(?:<'a>)?(?:\(.+\))? \{(\})?$/);
   return { name: name ?? '', docs, fields: empty === '}' ? [] : readFields(lines) };
 };
 
@@ -195,34 +195,47 @@ export const parseAccount = (path: string, text: string): Struct => {
   return { ...account, fields: account.fields.slice(1) };
 };
 
-/** Every event of events.rs, in order. */
+/** Every event of events.rs, in order, with the fields of its parts in their places. */
 export const parseEvents = (path: string, text: string): Struct[] => {
   const lines = new Lines(path, text);
+  const parts = new Map<string, Struct>();
+  const whole = ({ fields }: Struct): Field[] =>
+    fields.flatMap((field) => {
+      const part = parts.get(field.rustType);
+      return part === undefined ? [field] : whole(part);
+    });
   const events: Struct[] = [];
   while (!lines.done) {
     let line = lines.next();
     const isImport = line.startsWith('use ');
     while (isImport && !line.endsWith(';')) line = lines.next();
     if (line === '' || line.startsWith('//!') || isImport) continue;
-    if (line !== 'event! {') lines.fail('expected an event');
-    events.push(readStruct(lines));
+    if (line !== 'parts! {' && line !== 'events! {') lines.fail('expected parts or events');
+    while (lines.peek() !== '}') {
+      const struct = readStruct(lines);
+      if (line === 'parts! {') parts.set(`${struct.name}<'a>`, struct);
+      else events.push({ ...struct, fields: whole(struct) });
+      if (lines.peek() === '') lines.next();
+    }
     lines.expect('}');
   }
   return events;
 };
 
-/** The `arguments!` that a state file declares for several instructions, if any. */
-export const parseSharedArguments = (path: string, text: string): Struct<AccountField>[] => {
+/** The `arguments!` and `accounts!` that a file declares for several instructions. */
+export const parseShared = (path: string, text: string): Struct<AccountField>[] => {
   const lines = new Lines(path, text);
   const found: Struct<AccountField>[] = [];
-  while (!lines.done) if (lines.next() === 'arguments! {') found.push(readStruct(lines));
+  while (!lines.done) {
+    if (/^(arguments|accounts)! \{$/.test(lines.next())) found.push(readStruct(lines));
+  }
   return found;
 };
 
 /**
  * The arguments and accounts of one instruction's file; its handler is none of our business.
  *
- * @param shared arguments that the file may import as its own
+ * @param shared arguments and accounts that the file may import as its own
  */
 export const parseInstruction = (
   name: string,
@@ -241,10 +254,12 @@ export const parseInstruction = (
     declared.set(macro, readStruct(lines).fields);
     lines.expect('}');
   }
-  const [, imported] = /\b(\w+) as Arguments\b/.exec(text) ?? [];
-  const args =
-    declared.get('arguments') ?? shared.find((struct) => struct.name === imported)?.fields;
-  const accounts = declared.get('accounts');
+  const declaredOrShared = (macro: string, as: string): AccountField[] | undefined => {
+    const [, imported] = new RegExp(`\\b(\\w+) as ${as}\\b`).exec(text) ?? [];
+    return declared.get(macro) ?? shared.find((struct) => struct.name === imported)?.fields;
+  };
+  const args = declaredOrShared('arguments', 'Arguments');
+  const accounts = declaredOrShared('accounts', 'Accounts');
   if (docs.length === 0 || args === undefined || accounts === undefined) {
     throw lines.error('an instruction has a description, arguments and accounts');
   }

@@ -9,7 +9,7 @@ import {
   parseInstruction,
   parseProgram,
   parseSeeds,
-  parseSharedArguments,
+  parseShared,
 } from './parse.ts';
 
 /** Everything the program declares, read from its source folder. */
@@ -27,7 +27,8 @@ export const readSource = (folder: string) => {
   if (unlisted.length > 0) throw new Error(`not in the table of lib.rs: ${unlisted.join(', ')}`);
 
   const state = filesOf('state').map((path) => ({ path, text: read(path) }));
-  const shared = state.flatMap(({ path, text }) => parseSharedArguments(path, text));
+  const settlement = { path: 'settlement.rs', text: read('settlement.rs') };
+  const shared = [...state, settlement].flatMap(({ path, text }) => parseShared(path, text));
   return {
     address: program.address,
     instructions: program.instructions.map((name) => {

@@ -53,12 +53,25 @@ describe('the parser of the Rust declarations', () => {
     expect(() => parseInstruction('do_it', 'do_it.rs', twice)).toThrow('arguments declared twice');
   });
 
-  it('refuses anything but events among the events', () => {
-    const event = 'event! {\n/// It was done\npub struct Done {\npub amount: u64,\n}\n}';
-    expect(parseEvents('events.rs', event)).toMatchObject([{ name: 'Done' }]);
-    expect(() => parseEvents('events.rs', `${event}\nconst X: u8 = 1;`)).toThrow(
-      'events.rs:7: expected an event',
+  it('refuses anything but parts and events among the events', () => {
+    const events = 'events! {\n/// It was done\npub struct Done {\npub amount: u64,\n}\n}';
+    expect(parseEvents('events.rs', events)).toMatchObject([{ name: 'Done' }]);
+    expect(() => parseEvents('events.rs', `${events}\nconst X: u8 = 1;`)).toThrow(
+      'events.rs:7: expected parts or events',
     );
+  });
+
+  it('puts the fields of a part, and of the parts in it, in its place', () => {
+    const part = (name: string, ...fields: string[]) =>
+      [`pub struct ${name}<'a>(of: &'a Thing) {`, ...fields, '}'].join('\n');
+    const parts = [part('One', 'a: u8 = of.a(),'), part('Two', "one: One<'a> = One(of),")];
+    const event = "pub struct Done<'a> {\npub two: Two<'a>,\npub b: u64,\n}";
+    const text = `parts! {\n${parts.join('\n\n')}\n}\nevents! {\n${event}\n}`;
+    const [done] = parseEvents('events.rs', text);
+    expect(done?.fields.map(({ name, rustType }) => [name, rustType])).toEqual([
+      ['a', 'u8'],
+      ['b', 'u64'],
+    ]);
   });
 
   it('refuses errors without a number of four digits or a message', () => {

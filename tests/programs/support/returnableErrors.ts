@@ -17,8 +17,10 @@ export interface ReturnableErrors {
   handler: Set<string>;
 }
 
-/** `emit` records what happened and cannot refuse; `declared` holds what loading refuses. */
-const NOT_FOLLOWED = /^(emit|Accounts::load|Arguments::decode)$/;
+/** It records what happened and cannot refuse. */
+const NOT_FOLLOWED = 'emit';
+/** What a file says of accounts are roles, and no types. */
+const ROLES = /^accounts! \{[\s\S]*?^\}$/gm;
 /** The module that reads accounts, and whose macro gives every account its methods. */
 const LAYOUT = 'layout';
 
@@ -113,7 +115,7 @@ function reach(from: RustFunction, functions: RustFunction[], reached: Set<RustF
 function calls(caller: RustFunction, functions: RustFunction[]): RustFunction[] {
   const pattern = /(?:([\w.]+)\s*\.|(\w+)(?:::<[^>]*>)?::|(\.)\s*)?\b([a-z_]\w*)(?:::<[^(]*>)?\(/g;
   return [...caller.body.matchAll(pattern)].flatMap(([, receiver, path, dot, name = '']) => {
-    if (NOT_FOLLOWED.test(path === undefined ? name : `${path}::${name}`)) return [];
+    if (name === NOT_FOLLOWED) return [];
     // Nothing but the dispatch calls into another instruction's file.
     const named = functions.filter(
       (item) =>
@@ -145,8 +147,8 @@ function typeOf(
 ): string | undefined {
   if (receiver === 'self') return owner;
   const name = receiver.split('.').at(-1) ?? '';
-  const annotation = new RegExp(`\\b${name}: (?:&(?:'a )?(?:mut )?)?([A-Z]\\w*)`);
-  const scope = receiver === name ? `${parameters}\n${body}` : file;
+  const annotation = new RegExp(`\\b${name}: (?:&(?:'a )?(?:mut )?)?([A-Z]\\w*)\\b(?!\\()`);
+  const scope = receiver === name ? `${parameters}\n${body}` : file.replace(ROLES, '');
   return (
     annotation.exec(scope)?.[1] ?? functions.find((item) => snakeCase(item.owner) === name)?.owner
   );

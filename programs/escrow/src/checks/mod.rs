@@ -7,3 +7,5 @@ pub mod message;
 pub mod proof;
 pub mod roles;
 pub mod token;
+
+pub(crate) use self::roles::{accounts, require_address};

@@ -15,6 +15,11 @@ pub trait Role {
     fn take(account: AccountView) -> Result<Self::Account>;
 }
 
+/// Checks all accounts of an instruction by their roles. The macro `accounts!` implements it.
+pub trait Load: Sized {
+    fn load(accounts: &[AccountView]) -> Result<Self>;
+}
+
 pub struct Readonly;
 pub struct Writable;
 pub struct Signer;
@@ -105,15 +110,16 @@ pub fn require_address(account: &AccountView, address: &Address) -> Result {
 /// Declares an instruction's accounts and their roles. Read by programs/tools/idl.ts, which also
 /// understands `#[pda(seeds)]`; accounts beyond the declared ones are ignored.
 macro_rules! accounts {
-    (pub struct Accounts { $($(#[$meta:meta])* $field:ident: $role:ident,)+ }) => {
+    ($(#[$about:meta])* pub struct $name:ident { $($(#[$meta:meta])* $field:ident: $role:ident,)+ }) => {
+        $(#[$about])*
         #[allow(dead_code, reason = "some accounts only have to be there")]
-        pub struct Accounts {
-            $($field: <crate::checks::roles::$role as crate::checks::roles::Role>::Account,)+
+        pub struct $name {
+            $(pub $field: <crate::checks::roles::$role as crate::checks::roles::Role>::Account,)+
         }
 
-        impl Accounts {
+        impl crate::checks::roles::Load for $name {
             #[inline(always)]
-            pub fn load(accounts: &[pinocchio::AccountView]) -> crate::error::Result<Self> {
+            fn load(accounts: &[pinocchio::AccountView]) -> crate::error::Result<Self> {
                 let [$($field,)+ ..] = accounts else {
                     return Err(crate::error::EscrowError::MissingAccount);
                 };

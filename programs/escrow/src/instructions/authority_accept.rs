@@ -9,14 +9,12 @@
 //! - `Unauthorized`: `pending_authority` is not the proposed key
 //! - `ValueOutOfRange`: The proposed key has become the arbiter in the meantime
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
     events::AuthorityAccepted,
     state::Config,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -33,19 +31,13 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let config: &mut Config = load_mut(&accounts.config)?;
 
     config.accept_authority(accounts.pending_authority.address())?;
     config.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &AuthorityAccepted { config_sequence: config.sequence(), authority: config.authority() },
-    );
-    Ok(())
+    AuthorityAccepted { config_sequence: config.sequence(), authority: config.authority() }
+        .emit(&accounts.event_authority, &Clock::get())
 }

@@ -8,14 +8,14 @@
 //! - `Unauthorized`: `authority` is not the configuration's authority
 //! - `ValueOutOfRange`: The proposed key is the arbiter
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
     events::AuthorityProposed,
     state::Config,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -34,24 +34,18 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &mut Config = load_mut(&accounts.config)?;
     config.require_authority(accounts.authority.address())?;
 
     config.propose_authority(arguments.pending_authority)?;
     config.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &AuthorityProposed {
-            config_sequence: config.sequence(),
-            authority: config.authority(),
-            pending_authority: config.pending_authority(),
-        },
-    );
-    Ok(())
+    AuthorityProposed {
+        config_sequence: config.sequence(),
+        authority: config.authority(),
+        pending_authority: config.pending_authority(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

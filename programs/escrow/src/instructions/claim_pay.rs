@@ -16,21 +16,13 @@
 use pinocchio::{AccountView, Address};
 
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{EscrowError, Result, require},
     events::ClaimPaid,
     limits::{BASE_UNITS_PER_CREDIT, base_units},
     seeds::{TREASURY_ADDRESS, TREASURY_VAULT_ADDRESS, VAULT_ADDRESS},
     state::{Config, CreditAccount, Treasury, Worker, treasury::ClaimantKind},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{is, load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, layout::is, load, load_mut},
 };
 
 arguments! {
@@ -138,10 +130,8 @@ impl Accounts {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let mint = load::<Config>(&accounts.config)?.credit_mint();
     accounts.validate()?;
     let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
@@ -154,21 +144,17 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         accounts.pay_wallet(mint, treasury)?
     };
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &ClaimPaid {
-            claimant: accounts.claimant.address(),
-            claimant_kind: claim.claimant_kind.into(),
-            claimant_sequence: claim.claimant_sequence,
-            treasury_sequence: treasury.sequence(),
-            base_units: claim.base_units,
-            credits: claim.credits,
-            remaining_base_units: claim.remaining_base_units,
-            owed_base_units: treasury.owed_base_units(),
-            unpaid_base_units: treasury.unpaid_base_units(),
-            available_credits: claim.available_credits,
-        },
-    );
-    Ok(())
+    ClaimPaid {
+        claimant: accounts.claimant.address(),
+        claimant_kind: claim.claimant_kind.into(),
+        claimant_sequence: claim.claimant_sequence,
+        treasury_sequence: treasury.sequence(),
+        base_units: claim.base_units,
+        credits: claim.credits,
+        remaining_base_units: claim.remaining_base_units,
+        owed_base_units: treasury.owed_base_units(),
+        unpaid_base_units: treasury.unpaid_base_units(),
+        available_credits: claim.available_credits,
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

@@ -22,13 +22,9 @@ use pinocchio::{AccountView, cpi::Seed};
 use pinocchio_token::{instructions::InitializeAccount3, state::Account};
 
 use crate::{
-    checks::{
-        loader::require_upgrade_authority,
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, loader::require_upgrade_authority, require_address, token},
     error::{Result, require},
-    events::ConfigInitialized,
+    events::{ConfigInitialized, TermsPart},
     limits::{
         ARBITRATION_WINDOW_SECONDS, CREDIT_MINT_DECIMALS, DISPUTE_WINDOW_SECONDS,
         JOB_TIMEOUT_SECONDS, STAKE_DECIMALS_MAX,
@@ -42,7 +38,7 @@ use crate::{
         config::{Mints, Terms as Arguments},
         creation::{Creation, Space},
     },
-    wire::{event_writer::emit, layout::Layout, sysvars::Clock},
+    wire::{Clock, layout::Layout},
 };
 
 accounts! {
@@ -105,10 +101,8 @@ impl Accounts {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let mints = accounts.validate()?;
     let clock = Clock::get();
 
@@ -121,31 +115,15 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     accounts.create_vault(&accounts.treasury_vault, &TREASURY_VAULT, &accounts.credit_mint)?;
     accounts.create_vault(&accounts.stake_vault, &STAKE_VAULT, &accounts.stake_mint)?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &ConfigInitialized {
-            config_sequence: config.sequence(),
-            authority: config.authority(),
-            arbiter: config.arbiter(),
-            credit_mint: mints.credit_mint,
-            stake_mint: mints.stake_mint,
-            treasury_share_basis_points: arguments.treasury_share_basis_points,
-            unstake_cooldown_seconds: arguments.unstake_cooldown_seconds,
-            open_disputes_max: arguments.open_disputes_max,
-            minimum_stake_tokens: arguments.minimum_stake_tokens,
-            slash_tokens: arguments.slash_tokens,
-            job_credits_max: arguments.job_credits_max,
-            credit_account_credits_max: arguments.credit_account_credits_max,
-            treasury_floor_credits: arguments.treasury_floor_credits,
-            vault: &VAULT_ADDRESS,
-            treasury_vault: &TREASURY_VAULT_ADDRESS,
-            stake_vault: &STAKE_VAULT_ADDRESS,
-            stake_decimals: mints.stake_decimals,
-            job_timeout_seconds: u32::from(JOB_TIMEOUT_SECONDS),
-            dispute_window_seconds: u32::from(DISPUTE_WINDOW_SECONDS),
-            arbitration_window_seconds: ARBITRATION_WINDOW_SECONDS,
-        },
-    );
-    Ok(())
+    ConfigInitialized {
+        terms: TermsPart(config),
+        vault: &VAULT_ADDRESS,
+        treasury_vault: &TREASURY_VAULT_ADDRESS,
+        stake_vault: &STAKE_VAULT_ADDRESS,
+        stake_decimals: mints.stake_decimals,
+        job_timeout_seconds: u32::from(JOB_TIMEOUT_SECONDS),
+        dispute_window_seconds: u32::from(DISPUTE_WINDOW_SECONDS),
+        arbitration_window_seconds: ARBITRATION_WINDOW_SECONDS,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

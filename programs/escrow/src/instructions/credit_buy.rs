@@ -14,24 +14,14 @@
 //! - `CreditAccountFull`: The account would hold more than `credit_account_credits_max` of the
 //!   configuration
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{Result, require},
-    events::CreditBought,
+    events::{CreditBought, CreditPart},
     limits::{CREDITS_MAX, base_units},
     seeds::VAULT_ADDRESS,
     state::{Config, CreditAccount},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -57,10 +47,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     let clock = Clock::get();
@@ -82,18 +70,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         base_units(arguments.credits)?,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &CreditBought {
-            credit_account: accounts.credit_account.address(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            buyer: accounts.buyer.address(),
-            credits: arguments.credits,
-            available_credits: credit_account.available_credits(),
-            locked_credits: credit_account.locked_credits(),
-        },
-    );
-    Ok(())
+    CreditBought {
+        account: CreditPart(&accounts.credit_account, credit_account),
+        buyer: accounts.buyer.address(),
+        credits: arguments.credits,
+        available_credits: credit_account.available_credits(),
+        locked_credits: credit_account.locked_credits(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -11,15 +11,15 @@
 //! - `WrongAddress`: `credit_account` is not the wallet's
 //! - `AlreadyInitialized`: The wallet has a credit account already
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::{Result, require},
-    events::CreditOpened,
+    events::{CreditOpened, CreditPart, LimitsPart},
     seeds::{CREDIT_ACCOUNT, NONE},
     state::{CreditAccount, creation::Creation, credit_account::Limits},
-    wire::{arguments::arguments, event_writer::emit, sysvars::Clock},
+    wire::{Clock, arguments},
 };
 
 arguments! {
@@ -47,10 +47,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let wallet = accounts.wallet.address();
     require!(arguments.spender == &NONE || accounts.wallet.is_signer(), MissingSigner);
     let clock = Clock::get();
@@ -65,17 +63,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     credit_account.open(wallet, arguments.spender, &limits, clock.unix_time)?;
     credit_account.invariant()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &CreditOpened {
-            credit_account: accounts.credit_account.address(),
-            credit_sequence: credit_account.sequence(),
-            wallet,
-            spender: arguments.spender,
-            limit_per_job_credits: credit_account.limit_per_job_credits(),
-            limit_per_day_credits: credit_account.limit_per_day_credits(),
-        },
-    );
-    Ok(())
+    CreditOpened {
+        account: CreditPart(&accounts.credit_account, credit_account),
+        spender: arguments.spender,
+        limits: LimitsPart(credit_account),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -14,24 +14,14 @@
 //! - `DuplicateAccount`: `destination` is one of the program's vaults
 //! - `InsufficientCredits`
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{Result, require},
-    events::CreditWithdrawn,
+    events::{CreditPart, CreditWithdrawn},
     limits::{CREDITS_MAX, base_units},
     seeds::VAULT_ADDRESS,
     state::{Config, CreditAccount},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -58,10 +48,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     credit_account.require_wallet(accounts.wallet.address())?;
@@ -82,18 +70,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         base_units(arguments.credits)?,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &CreditWithdrawn {
-            credit_account: accounts.credit_account.address(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            destination: accounts.destination.address(),
-            credits: arguments.credits,
-            available_credits: credit_account.available_credits(),
-            locked_credits: credit_account.locked_credits(),
-        },
-    );
-    Ok(())
+    CreditWithdrawn {
+        account: CreditPart(&accounts.credit_account, credit_account),
+        destination: accounts.destination.address(),
+        credits: arguments.credits,
+        available_credits: credit_account.available_credits(),
+        locked_credits: credit_account.locked_credits(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

@@ -10,15 +10,13 @@
 //! - `ArbitrationOpen`: No more than `ARBITRATION_WINDOW_SECONDS` have passed since the dispute was
 //!   opened
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::DisputeExpired,
+    events::{CreditPart, DisputeExpired, JobPart},
     limits::base_units,
     state::{CreditAccount, Job, Treasury},
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -36,10 +34,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let job: &mut Job = load_mut(&accounts.job)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
@@ -53,20 +49,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     credit_account.changed()?;
     treasury.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &DisputeExpired {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            treasury_sequence: treasury.sequence(),
-            open_disputes: credit_account.open_disputes(),
-            disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
-        },
-    );
-    Ok(())
+    DisputeExpired {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        treasury_sequence: treasury.sequence(),
+        open_disputes: credit_account.open_disputes(),
+        disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -27,24 +27,21 @@
 //! - `ProofWrongMessage`
 //! - `SignatureInvalid`: A message of this job is not signed by `key`
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
     checks::{
+        accounts,
         evidence::{Evidence, Signed},
-        roles::accounts,
     },
     error::Result,
-    events::DisputeResolved,
+    events::{CreditPart, DisputeResolved, JobPart, WorkerPart},
     limits::base_units,
-    state::{Config, CreditAccount, Job, Treasury, Worker, job::{DisputeOutcome, Output}},
-    wire::{
-        arguments::arguments,
-        byte::Byte,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
+    state::{
+        Config, CreditAccount, Job, Treasury, Worker,
+        job::{DisputeOutcome, Output},
     },
+    wire::{Clock, arguments, byte::Byte, load, load_mut},
 };
 
 arguments! {
@@ -125,10 +122,8 @@ impl Arguments<'_> {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     load::<Config>(&accounts.config)?.require_arbiter(accounts.arbiter.address())?;
     let job: &mut Job = load_mut(&accounts.job)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
@@ -159,32 +154,23 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     credit_account.changed()?;
     treasury.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &DisputeResolved {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            worker: job.worker(),
-            worker_sequence: worker.sequence(),
-            treasury_sequence: treasury.sequence(),
-            verdict: arguments.verdict,
-            evidence_hash: &evidence_hash,
-            repaid_credits,
-            charged_credits: job.charged_credits(),
-            owed_credits: credit_account.owed_credits(),
-            open_disputes: credit_account.open_disputes(),
-            owed_base_units: treasury.owed_base_units(),
-            disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
-            slashed_tokens,
-            slashed_stake_tokens: treasury.slashed_stake_tokens(),
-            stake_tokens: worker.stake_tokens(),
-            unstaking_tokens: worker.unstaking_tokens(),
-        },
-    );
-    Ok(())
+    DisputeResolved {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        worker: WorkerPart(&accounts.worker, worker),
+        treasury_sequence: treasury.sequence(),
+        verdict: arguments.verdict,
+        evidence_hash: &evidence_hash,
+        repaid_credits,
+        charged_credits: job.charged_credits(),
+        owed_credits: credit_account.owed_credits(),
+        open_disputes: credit_account.open_disputes(),
+        owed_base_units: treasury.owed_base_units(),
+        disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
+        slashed_tokens,
+        slashed_stake_tokens: treasury.slashed_stake_tokens(),
+        stake_tokens: worker.stake_tokens(),
+        unstaking_tokens: worker.unstaking_tokens(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -10,19 +10,13 @@
 //! - `ValueOutOfRange`: `signers` is empty, holds more than 8 keys or the zero key
 //! - `DuplicateAccount`: A key stands in `signers` twice
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::GatewayOpened,
+    events::{GatewayOpened, GatewayPart},
     seeds::GATEWAY,
     state::{Gateway, creation::Creation},
-    wire::{
-        arguments::{Addresses, arguments},
-        event_writer::emit,
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, arguments::Addresses},
 };
 
 arguments! {
@@ -46,10 +40,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let operator = accounts.operator.address();
 
     let gateway: &mut Gateway = Creation { payer: &accounts.payer, account: &accounts.gateway }
@@ -57,16 +49,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     gateway.open(operator, arguments.signers)?;
     gateway.invariant()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &GatewayOpened {
-            gateway: accounts.gateway.address(),
-            gateway_sequence: gateway.sequence(),
-            operator,
-            signers: gateway.signers(),
-            stopped: gateway.stopped(),
-        },
-    );
-    Ok(())
+    GatewayOpened {
+        gateway: GatewayPart(&accounts.gateway, gateway),
+        signers: gateway.signers(),
+        stopped: gateway.stopped(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

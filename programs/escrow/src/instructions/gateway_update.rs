@@ -12,19 +12,12 @@
 //! - `ValueOutOfRange`: `signers` holds more than 8 keys or the zero key
 //! - `DuplicateAccount`: A key stands in `signers` twice
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::{Result, require},
-    events::GatewayUpdated,
+    events::{GatewayPart, GatewayUpdated},
     state::Gateway,
-    wire::{
-        arguments::{Addresses, arguments},
-        event_writer::emit,
-        layout::load_mut,
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, arguments::Addresses, load_mut},
 };
 
 arguments! {
@@ -46,10 +39,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let gateway: &mut Gateway = load_mut(&accounts.gateway)?;
     require!(accounts.operator.address() == gateway.operator(), Unauthorized);
 
@@ -57,16 +48,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     gateway.set_stopped(arguments.stopped);
     gateway.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &GatewayUpdated {
-            gateway: accounts.gateway.address(),
-            gateway_sequence: gateway.sequence(),
-            operator: gateway.operator(),
-            signers: gateway.signers(),
-            stopped: gateway.stopped(),
-        },
-    );
-    Ok(())
+    GatewayUpdated {
+        gateway: GatewayPart(&accounts.gateway, gateway),
+        signers: gateway.signers(),
+        stopped: gateway.stopped(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

@@ -9,19 +9,12 @@
 //! # Errors
 //! - `Unauthorized`: `authority` is not the configuration's authority
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::GatewayVouched,
+    events::{GatewayPart, GatewayVouched},
     state::{Config, Gateway},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -41,25 +34,14 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     load::<Config>(&accounts.config)?.require_authority(accounts.authority.address())?;
     let gateway: &mut Gateway = load_mut(&accounts.gateway)?;
 
     gateway.set_vouched(arguments.vouched);
     gateway.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &GatewayVouched {
-            gateway: accounts.gateway.address(),
-            gateway_sequence: gateway.sequence(),
-            operator: gateway.operator(),
-            vouched: gateway.vouched(),
-        },
-    );
-    Ok(())
+    GatewayVouched { gateway: GatewayPart(&accounts.gateway, gateway), vouched: gateway.vouched() }
+        .emit(&accounts.event_authority, &Clock::get())
 }

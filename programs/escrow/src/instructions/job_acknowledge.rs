@@ -14,19 +14,12 @@
 //! - `WorkerNotEligible`
 //! - `WorkerDoesNotHostModel`
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{controller::Actor, roles::accounts},
+    checks::{accounts, controller::Actor},
     error::Result,
-    events::JobAcknowledged,
+    events::{JobAcknowledged, JobPart},
     state::{Config, Job, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -51,10 +44,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let job: &mut Job = load_mut(&accounts.job)?;
     let worker: &Worker = load(&accounts.worker)?;
@@ -71,19 +62,13 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.require_eligible(job.model(), config.minimum_stake_tokens())?;
     job.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobAcknowledged {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            worker: job.worker(),
-            attempt: job.attempt(),
-            voided_worker: &voided.worker,
-            voided_attempt: voided.attempt,
-            voided_output_hash: &voided.output_hash,
-        },
-    );
-    Ok(())
+    JobAcknowledged {
+        job: JobPart(&accounts.job, job),
+        worker: job.worker(),
+        attempt: job.attempt(),
+        voided_worker: &voided.worker,
+        voided_attempt: voided.attempt,
+        voided_output_hash: &voided.output_hash,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

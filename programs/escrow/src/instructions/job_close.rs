@@ -9,14 +9,12 @@
 //! - `WrongRentPayer`
 //! - `JobNotClosable`
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::{OrOverflow, Result, require},
     events::JobClosed,
     state::Job,
-    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock},
+    wire::{Clock, arguments, load},
 };
 
 arguments! {
@@ -33,10 +31,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let mut accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(mut accounts: Accounts, _: Arguments) -> Result {
     let clock = Clock::get();
     let job: &Job = load(&accounts.job)?;
     require!(accounts.rent_payer.address() == job.rent_payer(), WrongRentPayer);
@@ -44,17 +40,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     // The event is written first, while the account can still be read.
     let rent_lamports = accounts.job.lamports();
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobClosed {
-            job: accounts.job.address(),
-            job_sequence: job.sequence().checked_add(1).or_overflow()?,
-            job_id: job.job_id(),
-            rent_payer: accounts.rent_payer.address(),
-            rent_lamports,
-        },
-    );
+    JobClosed {
+        job: accounts.job.address(),
+        job_sequence: job.sequence().checked_add(1).or_overflow()?,
+        job_id: job.job_id(),
+        rent_payer: accounts.rent_payer.address(),
+        rent_lamports,
+    }
+    .emit(&accounts.event_authority, &clock)?;
 
     let total = accounts.rent_payer.lamports().checked_add(rent_lamports).or_overflow()?;
     accounts.rent_payer.set_lamports(total);

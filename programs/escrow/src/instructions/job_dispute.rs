@@ -20,20 +20,13 @@
 //! - `DisputeLimitReached`: The wallet has `open_disputes_max` open disputes, or twice as many if
 //!   it signs itself
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{controller::Actor, roles::accounts},
+    checks::{accounts, controller::Actor},
     error::{Result, require},
-    events::{DisputeAmended, JobDisputed},
+    events::{CreditPart, DisputeAmended, JobDisputed, JobPart},
     limits::base_units,
     state::{Config, CreditAccount, Job, Treasury},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -59,10 +52,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let job: &mut Job = load_mut(&accounts.job)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
@@ -76,21 +67,15 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     if is_wallet && job.is_amendable() {
         job.amend_dispute(arguments.client_hash, clock.unix_time)?;
         job.changed()?;
-        emit(
-            &accounts.event_authority,
-            &clock,
-            &DisputeAmended {
-                job: accounts.job.address(),
-                job_sequence: job.sequence(),
-                job_id: job.job_id(),
-                credit_account: job.credit_account(),
-                wallet: credit_account.wallet(),
-                worker: job.worker(),
-                client_hash: job.client_hash(),
-                output_hash: job.output_hash(),
-            },
-        );
-        return Ok(());
+        return DisputeAmended {
+            job: JobPart(&accounts.job, job),
+            credit_account: job.credit_account(),
+            wallet: credit_account.wallet(),
+            worker: job.worker(),
+            client_hash: job.client_hash(),
+            output_hash: job.output_hash(),
+        }
+        .emit(&accounts.event_authority, &clock);
     }
 
     let arbitration_ends_at = job.dispute(arguments.client_hash, is_wallet, clock.unix_time)?;
@@ -101,27 +86,19 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     credit_account.changed()?;
     treasury.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobDisputed {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            treasury_sequence: treasury.sequence(),
-            worker: job.worker(),
-            client_hash: job.client_hash(),
-            output_hash: job.output_hash(),
-            charged_credits: job.charged_credits(),
-            repayable_credits,
-            disputed_by_wallet: job.disputed_by_wallet(),
-            open_disputes: credit_account.open_disputes(),
-            disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
-            arbitration_ends_at,
-        },
-    );
-    Ok(())
+    JobDisputed {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        treasury_sequence: treasury.sequence(),
+        worker: job.worker(),
+        client_hash: job.client_hash(),
+        output_hash: job.output_hash(),
+        charged_credits: job.charged_credits(),
+        repayable_credits,
+        disputed_by_wallet: job.disputed_by_wallet(),
+        open_disputes: credit_account.open_disputes(),
+        disputed_exposure_base_units: treasury.disputed_exposure_base_units(),
+        arbitration_ends_at,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

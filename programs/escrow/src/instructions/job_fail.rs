@@ -12,16 +12,12 @@
 //! - `OutputMatches`: The job is proven, `delivered_hash` is the proven one and `counted_tokens` is
 //!   not zero
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{controller::Actor, roles::accounts},
+    checks::{accounts, controller::Actor},
     error::Result,
-    events::JobFailed,
+    events::{BalancePart, CreditPart, JobFailed, JobPart},
     state::{CreditAccount, Job, job::FailureReason},
-    wire::{
-        arguments::arguments, byte::Byte, event_writer::emit, layout::load_mut, sysvars::Clock,
-    },
+    wire::{Clock, arguments, byte::Byte, load_mut},
 };
 
 arguments! {
@@ -49,10 +45,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let job: &mut Job = load_mut(&accounts.job)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     Actor { signer: &accounts.signer, gateway: accounts.gateway.as_ref() }
@@ -70,22 +64,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     job.changed()?;
     credit_account.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobFailed {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            reason: arguments.reason,
-            returned_credits: job.locked_credits(),
-            available_credits: credit_account.available_credits(),
-            account_locked_credits: credit_account.locked_credits(),
-            spent_today_credits: credit_account.spent_today_credits(),
-        },
-    );
-    Ok(())
+    JobFailed {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        reason: arguments.reason,
+        returned_credits: job.locked_credits(),
+        balance: BalancePart(credit_account),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

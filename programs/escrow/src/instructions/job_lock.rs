@@ -27,13 +27,13 @@
 //! - `NonCanonicalBump`: `job` is not the address of the seeds with bump 255
 //! - `AlreadyInitialized`: The wallet has a job with this id already
 
-use pinocchio::{AccountView, Address, cpi::Seed};
+use pinocchio::{Address, cpi::Seed};
 
 use crate::{
     ID,
-    checks::roles::accounts,
+    checks::accounts,
     error::{EscrowError, Result, require},
-    events::JobLocked,
+    events::{CreditPart, JobLocked, JobPart, PricesPart},
     limits::{JOB_ID_AGE_MS_MAX, JOB_ID_LEAD_MS_MAX},
     seeds::{BUMP, JOB, NONE},
     state::{
@@ -41,12 +41,7 @@ use crate::{
         creation::Creation,
         job::{Controller, Lock, job_id_time_ms},
     },
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::{Clock, milliseconds},
-    },
+    wire::{Clock, arguments, load, load_mut, sysvars::milliseconds},
 };
 
 arguments! {
@@ -142,10 +137,8 @@ impl Accounts {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     let model: &Model = load(&accounts.model)?;
@@ -156,8 +149,7 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
 
     // The wallet's own signature is bound by nothing but its balance.
     let is_wallet = accounts.signer.address() == credit_account.wallet();
-    let limit_day =
-        if is_wallet { 0 } else { credit_account.spend(credits, clock.unix_time)? };
+    let limit_day = if is_wallet { 0 } else { credit_account.spend(credits, clock.unix_time)? };
     credit_account.lock(credits)?;
     credit_account.changed()?;
 
@@ -179,39 +171,28 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     );
     job.invariant()?;
 
-    let prices = job.prices();
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobLocked {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            controller: job.controller(),
-            model: job.model(),
-            model_id: model.id(),
-            tier: job.tier(),
-            token_limit: job.token_limit(),
-            credits_per_request: prices.credits_per_request,
-            credits_per_1k_tokens: prices.credits_per_1k_tokens,
-            long_completion_threshold_tokens: prices.long_completion_threshold_tokens,
-            treasury_share_basis_points: job.treasury_share_basis_points(),
-            slash_tokens: job.slash_tokens(),
-            job_timeout_seconds: job.job_timeout_seconds(),
-            dispute_window_seconds: job.dispute_window_seconds(),
-            arbitration_window_seconds: job.arbitration_window_seconds(),
-            rent_payer: job.rent_payer(),
-            vouched: job.vouched(),
-            locked_credits: job.locked_credits(),
-            available_credits: credit_account.available_credits(),
-            account_locked_credits: credit_account.locked_credits(),
-            limit_day: job.limit_day(),
-            spent_day: credit_account.spent_day(),
-            spent_today_credits: credit_account.spent_today_credits(),
-        },
-    );
-    Ok(())
+    JobLocked {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        controller: job.controller(),
+        model: job.model(),
+        model_id: model.id(),
+        tier: job.tier(),
+        token_limit: job.token_limit(),
+        prices: PricesPart(&job.prices()),
+        treasury_share_basis_points: job.treasury_share_basis_points(),
+        slash_tokens: job.slash_tokens(),
+        job_timeout_seconds: job.job_timeout_seconds(),
+        dispute_window_seconds: job.dispute_window_seconds(),
+        arbitration_window_seconds: job.arbitration_window_seconds(),
+        rent_payer: job.rent_payer(),
+        vouched: job.vouched(),
+        locked_credits: job.locked_credits(),
+        available_credits: credit_account.available_credits(),
+        account_locked_credits: credit_account.locked_credits(),
+        limit_day: job.limit_day(),
+        spent_day: credit_account.spent_day(),
+        spent_today_credits: credit_account.spent_today_credits(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

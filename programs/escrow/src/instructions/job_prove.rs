@@ -15,19 +15,12 @@
 //! - `SignatureInvalid`: The proof is not this worker's of this program, job, attempt, output and
 //!   commitment
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{message::Message, proof::Attempt, roles::accounts},
+    checks::{accounts, message::Message, proof::Attempt},
     error::Result,
-    events::JobProven,
+    events::{JobPart, JobProven, OutputPart},
     state::{Job, Worker, job::Output},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -55,10 +48,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let job: &mut Job = load_mut(&accounts.job)?;
     let worker: &Worker = load(&accounts.worker)?;
     job.require_worker(accounts.worker.address())?;
@@ -84,21 +75,13 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     job.prove(&output, clock.unix_time)?;
     job.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobProven {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            worker: job.worker(),
-            attempt: job.attempt(),
-            proof_key: worker.proof_key(),
-            output_hash: job.output_hash(),
-            prompt_tokens: job.prompt_tokens(),
-            completion_tokens: job.completion_tokens(),
-            request_commitment: arguments.request_commitment,
-        },
-    );
-    Ok(())
+    JobProven {
+        job: JobPart(&accounts.job, job),
+        worker: job.worker(),
+        attempt: job.attempt(),
+        proof_key: worker.proof_key(),
+        output: OutputPart(job),
+        request_commitment: arguments.request_commitment,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

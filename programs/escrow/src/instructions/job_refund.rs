@@ -7,14 +7,12 @@
 //! - `WrongJobStatus`: The job is not pending, processing or settling
 //! - `DeadlineNotReached`: No more than `JOB_TIMEOUT_SECONDS` have passed since the lock
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::JobRefunded,
+    events::{BalancePart, CreditPart, JobPart, JobRefunded},
     state::{CreditAccount, Job},
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -31,10 +29,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let job: &mut Job = load_mut(&accounts.job)?;
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     job.require_credit_account(accounts.credit_account.address())?;
@@ -45,21 +41,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     job.changed()?;
     credit_account.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &JobRefunded {
-            job: accounts.job.address(),
-            job_sequence: job.sequence(),
-            job_id: job.job_id(),
-            credit_account: job.credit_account(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            returned_credits: job.locked_credits(),
-            available_credits: credit_account.available_credits(),
-            account_locked_credits: credit_account.locked_credits(),
-            spent_today_credits: credit_account.spent_today_credits(),
-        },
-    );
-    Ok(())
+    JobRefunded {
+        job: JobPart(&accounts.job, job),
+        account: CreditPart(&accounts.credit_account, credit_account),
+        returned_credits: job.locked_credits(),
+        balance: BalancePart(credit_account),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

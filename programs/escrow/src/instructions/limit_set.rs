@@ -8,14 +8,12 @@
 //! - `Unauthorized`: `wallet` does not own the credit account
 //! - `SpenderNotSet`: The wallet named no spender
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::LimitSet,
+    events::{CreditPart, LimitSet, LimitsPart},
     state::{CreditAccount, credit_account::Limits},
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -38,10 +36,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     credit_account.require_wallet(accounts.wallet.address())?;
 
@@ -51,16 +47,9 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     })?;
     credit_account.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &LimitSet {
-            credit_account: accounts.credit_account.address(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            limit_per_job_credits: credit_account.limit_per_job_credits(),
-            limit_per_day_credits: credit_account.limit_per_day_credits(),
-        },
-    );
-    Ok(())
+    LimitSet {
+        account: CreditPart(&accounts.credit_account, credit_account),
+        limits: LimitsPart(credit_account),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

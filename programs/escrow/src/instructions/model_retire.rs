@@ -8,19 +8,12 @@
 //! - `Unauthorized`: `authority` is not the configuration's authority
 //! - `RetirementTooSoon`: `retires_at` is neither zero nor `RETIREMENT_NOTICE_SECONDS` ahead
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::ModelRetired,
+    events::{ModelPart, ModelRetired},
     state::{Config, Model},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -41,10 +34,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     load::<Config>(&accounts.config)?.require_authority(accounts.authority.address())?;
     let model: &mut Model = load_mut(&accounts.model)?;
     let clock = Clock::get();
@@ -52,15 +43,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     model.retire(arguments.retires_at, clock.unix_time)?;
     model.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &ModelRetired {
-            model: accounts.model.address(),
-            model_sequence: model.sequence(),
-            id: model.id(),
-            retires_at: model.retires_at(),
-        },
-    );
-    Ok(())
+    ModelRetired { model: ModelPart(&accounts.model, model), retires_at: model.retires_at() }
+        .emit(&accounts.event_authority, &clock)
 }

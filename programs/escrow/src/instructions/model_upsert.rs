@@ -11,13 +11,11 @@
 //! - `AlreadyInitialized`: Another program owns the account at `model`
 //! - `ValueOutOfRange`: An argument is out of its bounds
 
-use pinocchio::AccountView;
-
 use crate::{
     ID,
-    checks::roles::accounts,
+    checks::accounts,
     error::{Result, require},
-    events::ModelUpserted,
+    events::{ModelPart, ModelUpserted, PricesPart},
     seeds::MODEL,
     state::{
         Config, Model,
@@ -25,14 +23,7 @@ use crate::{
         model::{Description, Tier},
         pricing::Prices,
     },
-    wire::{
-        arguments::arguments,
-        byte::Byte,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::{Clock, sha256},
-        text::Text,
-    },
+    wire::{Clock, arguments, byte::Byte, load, load_mut, sysvars::sha256, text::Text},
 };
 
 arguments! {
@@ -97,10 +88,8 @@ impl Accounts {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     load::<Config>(&accounts.config)?.require_authority(accounts.authority.address())?;
     let clock = Clock::get();
 
@@ -115,24 +104,16 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     })?;
     model.invariant()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &ModelUpserted {
-            model: accounts.model.address(),
-            model_sequence: model.sequence(),
-            id: arguments.id,
-            tier: arguments.tier,
-            label: arguments.label,
-            originator: arguments.originator,
-            context_window_tokens: arguments.context_window_tokens,
-            credits_per_request: arguments.credits_per_request,
-            credits_per_1k_tokens: arguments.credits_per_1k_tokens,
-            long_completion_threshold_tokens: arguments.long_completion_threshold_tokens,
-            card_hash: model.card_hash(),
-            created_at: model.created_at(),
-            retires_at: model.retires_at(),
-        },
-    );
-    Ok(())
+    ModelUpserted {
+        model: ModelPart(&accounts.model, model),
+        tier: arguments.tier,
+        label: arguments.label,
+        originator: arguments.originator,
+        context_window_tokens: arguments.context_window_tokens,
+        prices: PricesPart(&model.prices()),
+        card_hash: model.card_hash(),
+        created_at: model.created_at(),
+        retires_at: model.retires_at(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

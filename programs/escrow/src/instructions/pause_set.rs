@@ -7,14 +7,12 @@
 //! # Errors
 //! - `Unauthorized`: `authority` is not the configuration's authority
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
     events::PauseSet,
     state::Config,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -35,24 +33,18 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &mut Config = load_mut(&accounts.config)?;
     config.require_authority(accounts.authority.address())?;
 
     config.set_paused(arguments.deposits_paused, arguments.locks_paused);
     config.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &PauseSet {
-            config_sequence: config.sequence(),
-            deposits_paused: config.deposits_paused(),
-            locks_paused: config.locks_paused(),
-        },
-    );
-    Ok(())
+    PauseSet {
+        config_sequence: config.sequence(),
+        deposits_paused: config.deposits_paused(),
+        locks_paused: config.locks_paused(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

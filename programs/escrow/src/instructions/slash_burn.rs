@@ -10,23 +10,13 @@
 //! - `WrongMint`: `stake_mint` is not the stake mint
 //! - `NothingToClaim`: No slashed tokens lie in the stake vault
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{Result, require},
     events::SlashBurned,
     seeds::STAKE_VAULT_ADDRESS,
     state::{Config, Treasury},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -46,10 +36,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let treasury: &mut Treasury = load_mut(&accounts.treasury)?;
     require_address(&accounts.stake_vault, &STAKE_VAULT_ADDRESS)?;
@@ -65,14 +53,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         config.stake_base_units(tokens)?,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &SlashBurned {
-            treasury_sequence: treasury.sequence(),
-            tokens,
-            slashed_stake_tokens: treasury.slashed_stake_tokens(),
-        },
-    );
-    Ok(())
+    SlashBurned {
+        treasury_sequence: treasury.sequence(),
+        tokens,
+        slashed_stake_tokens: treasury.slashed_stake_tokens(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

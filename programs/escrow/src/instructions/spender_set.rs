@@ -10,14 +10,14 @@
 //! - `Unauthorized`: `wallet` does not own the credit account
 //! - `ValueOutOfRange`: A limit is given without a spender
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::SpenderSet,
+    events::{CreditPart, LimitsPart, SpenderSet},
     state::{CreditAccount, credit_account::Limits},
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -42,10 +42,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let credit_account: &mut CreditAccount = load_mut(&accounts.credit_account)?;
     credit_account.require_wallet(accounts.wallet.address())?;
 
@@ -56,17 +54,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     credit_account.set_spender(arguments.spender, &limits)?;
     credit_account.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &SpenderSet {
-            credit_account: accounts.credit_account.address(),
-            credit_sequence: credit_account.sequence(),
-            wallet: credit_account.wallet(),
-            spender: credit_account.spender(),
-            limit_per_job_credits: credit_account.limit_per_job_credits(),
-            limit_per_day_credits: credit_account.limit_per_day_credits(),
-        },
-    );
-    Ok(())
+    SpenderSet {
+        account: CreditPart(&accounts.credit_account, credit_account),
+        spender: credit_account.spender(),
+        limits: LimitsPart(credit_account),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

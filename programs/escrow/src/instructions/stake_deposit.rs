@@ -13,23 +13,13 @@
 //! - `WrongAddress`: `stake_vault` is not the stake vault
 //! - `WrongWorkerStatus`: The worker is deregistered
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{Result, require},
-    events::StakeDeposited,
+    events::{StakeDeposited, StakePart, WorkerPart},
     seeds::STAKE_VAULT_ADDRESS,
     state::{Config, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -54,10 +44,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     require!(arguments.tokens >= 1, ValueOutOfRange);
@@ -77,18 +65,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         config.stake_base_units(arguments.tokens)?,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &StakeDeposited {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            tokens: arguments.tokens,
-            stake_tokens: worker.stake_tokens(),
-            unstaking_tokens: worker.unstaking_tokens(),
-            unstake_ready_at: worker.unstake_ready_at(),
-            unstake_cooldown_seconds: worker.unstake_cooldown_seconds(),
-        },
-    );
-    Ok(())
+    StakeDeposited {
+        worker: WorkerPart(&accounts.worker, worker),
+        tokens: arguments.tokens,
+        stake: StakePart(worker),
+        unstake_cooldown_seconds: worker.unstake_cooldown_seconds(),
+    }
+    .emit(&accounts.event_authority, &Clock::get())
 }

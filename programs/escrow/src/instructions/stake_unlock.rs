@@ -10,14 +10,12 @@
 //! - `ValueOutOfRange`: `tokens` is zero
 //! - `InsufficientStake`: The worker has less than `tokens` at stake
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::{Result, require},
-    events::StakeUnlocked,
+    events::{StakePart, StakeUnlocked, WorkerPart},
     state::Worker,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -37,10 +35,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
     require!(arguments.tokens >= 1, ValueOutOfRange);
@@ -49,17 +45,10 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.unlock(arguments.tokens, clock.unix_time)?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &StakeUnlocked {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            tokens: arguments.tokens,
-            stake_tokens: worker.stake_tokens(),
-            unstaking_tokens: worker.unstaking_tokens(),
-            unstake_ready_at: worker.unstake_ready_at(),
-        },
-    );
-    Ok(())
+    StakeUnlocked {
+        worker: WorkerPart(&accounts.worker, worker),
+        tokens: arguments.tokens,
+        stake: StakePart(worker),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -11,23 +11,13 @@
 //! - `NothingToClaim`: No tokens are unstaking
 //! - `CooldownNotOver`
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::Result,
-    events::StakeWithdrawn,
+    events::{StakePart, StakeWithdrawn, WorkerPart},
     seeds::STAKE_VAULT_ADDRESS,
     state::{Config, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -50,10 +40,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
@@ -74,18 +62,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         config.stake_base_units(tokens)?,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &StakeWithdrawn {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            tokens,
-            stake_tokens: worker.stake_tokens(),
-            unstaking_tokens: worker.unstaking_tokens(),
-            unstake_ready_at: worker.unstake_ready_at(),
-            destination: accounts.destination.address(),
-        },
-    );
-    Ok(())
+    StakeWithdrawn {
+        worker: WorkerPart(&accounts.worker, worker),
+        tokens,
+        stake: StakePart(worker),
+        destination: accounts.destination.address(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -15,19 +15,14 @@
 //!   floor
 //! - `DuplicateAccount`: `destination` is one of the program's vaults
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::{
-        roles::{accounts, require_address},
-        token,
-    },
+    checks::{accounts, require_address, token},
     error::{OrOverflow, Result, require},
     events::TreasuryWithdrawn,
     limits::base_units,
     seeds::TREASURY_VAULT_ADDRESS,
     state::{Config, Treasury},
-    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock},
+    wire::{Clock, arguments, load},
 };
 
 arguments! {
@@ -52,10 +47,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let treasury: &Treasury = load(&accounts.treasury)?;
     config.require_authority(accounts.authority.address())?;
@@ -81,15 +74,11 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
         arguments.base_units,
     )?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &TreasuryWithdrawn {
-            authority: accounts.authority.address(),
-            destination: accounts.destination.address(),
-            base_units: arguments.base_units,
-            treasury_vault_base_units: held - arguments.base_units,
-        },
-    );
-    Ok(())
+    TreasuryWithdrawn {
+        authority: accounts.authority.address(),
+        destination: accounts.destination.address(),
+        base_units: arguments.base_units,
+        treasury_vault_base_units: held - arguments.base_units,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -8,14 +8,12 @@
 //! - `Unauthorized`: `authority` is not the worker's authority
 //! - `WrongWorkerStatus`: The worker is deregistered already
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::WorkerDeregistered,
+    events::{WorkerDeregistered, WorkerPart},
     state::Worker,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -32,23 +30,14 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
 
     worker.deregister()?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &WorkerDeregistered {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-        },
-    );
-    Ok(())
+    WorkerDeregistered { worker: WorkerPart(&accounts.worker, worker) }
+        .emit(&accounts.event_authority, &Clock::get())
 }

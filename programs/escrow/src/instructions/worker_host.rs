@@ -10,19 +10,12 @@
 //! - `AlreadyHosted`
 //! - `TooManyModels`: The worker hosts 16 models already
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::WorkerHosted,
+    events::{WorkerHosted, WorkerPart},
     state::{Model, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -41,10 +34,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
     load::<Model>(&accounts.model)?;
@@ -52,14 +43,6 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.host(accounts.model.address())?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &WorkerHosted {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            model: accounts.model.address(),
-        },
-    );
-    Ok(())
+    WorkerHosted { worker: WorkerPart(&accounts.worker, worker), model: accounts.model.address() }
+        .emit(&accounts.event_authority, &Clock::get())
 }

@@ -13,15 +13,15 @@
 //! - `AlreadyInitialized`: The authority has a worker already
 //! - `ValueOutOfRange`: `proof_key` is the zero key
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    checks::{roles::accounts, token},
+    checks::{accounts, token},
     error::Result,
-    events::WorkerRegistered,
+    events::{WorkerPart, WorkerRegistered},
     seeds::WORKER,
     state::{Config, Worker, creation::Creation, worker::Description},
-    wire::{arguments::arguments, event_writer::emit, layout::load, sysvars::Clock, text::Text},
+    wire::{Clock, arguments, load, text::Text},
 };
 
 arguments! {
@@ -48,10 +48,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     token::usable(&accounts.payout, config.credit_mint())?;
     token::require_foreign(&accounts.payout)?;
@@ -68,17 +66,12 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.open(authority, &description, clock.unix_time)?;
     worker.invariant()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &WorkerRegistered {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            authority,
-            proof_key: worker.proof_key(),
-            payout: worker.payout(),
-            endpoint: arguments.endpoint,
-        },
-    );
-    Ok(())
+    WorkerRegistered {
+        worker: WorkerPart(&accounts.worker, worker),
+        authority,
+        proof_key: worker.proof_key(),
+        payout: worker.payout(),
+        endpoint: arguments.endpoint,
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -8,19 +8,12 @@
 //! - `Unauthorized`: `arbiter` is not the configuration's arbiter
 //! - `WrongWorkerStatus`: The worker is not active, or not suspended if it is to be readmitted
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::WorkerSuspended,
+    events::{WorkerPart, WorkerSuspended},
     state::{Config, Worker},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-    },
+    wire::{Clock, arguments, load, load_mut},
 };
 
 arguments! {
@@ -40,24 +33,14 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     load::<Config>(&accounts.config)?.require_arbiter(accounts.arbiter.address())?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
 
     worker.set_suspended(arguments.suspended)?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &WorkerSuspended {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            suspended: arguments.suspended,
-        },
-    );
-    Ok(())
+    WorkerSuspended { worker: WorkerPart(&accounts.worker, worker), suspended: arguments.suspended }
+        .emit(&accounts.event_authority, &Clock::get())
 }

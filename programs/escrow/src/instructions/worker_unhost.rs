@@ -8,14 +8,12 @@
 //! - `Unauthorized`: `authority` is not the worker's authority
 //! - `NotHosted`
 
-use pinocchio::AccountView;
-
 use crate::{
-    checks::roles::accounts,
+    checks::accounts,
     error::Result,
-    events::WorkerUnhosted,
+    events::{WorkerPart, WorkerUnhosted},
     state::Worker,
-    wire::{arguments::arguments, event_writer::emit, layout::load_mut, sysvars::Clock},
+    wire::{Clock, arguments, load_mut},
 };
 
 arguments! {
@@ -35,24 +33,14 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, _: Arguments) -> Result {
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
 
     worker.unhost(accounts.model.address())?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &Clock::get(),
-        &WorkerUnhosted {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            model: accounts.model.address(),
-        },
-    );
-    Ok(())
+    WorkerUnhosted { worker: WorkerPart(&accounts.worker, worker), model: accounts.model.address() }
+        .emit(&accounts.event_authority, &Clock::get())
 }

@@ -16,20 +16,14 @@
 //! - `ValueOutOfRange`: `proof_key` is the zero key
 //! - `ProofKeyInUse`: The proof key changed less than `JOB_DECIDED_SECONDS` ago
 
-use pinocchio::{AccountView, Address};
+use pinocchio::Address;
 
 use crate::{
-    checks::{roles::accounts, token},
+    checks::{accounts, token},
     error::Result,
-    events::WorkerUpdated,
+    events::{WorkerPart, WorkerUpdated},
     state::{Config, Worker, worker::Description},
-    wire::{
-        arguments::arguments,
-        event_writer::emit,
-        layout::{load, load_mut},
-        sysvars::Clock,
-        text::Text,
-    },
+    wire::{Clock, arguments, load, load_mut, text::Text},
 };
 
 arguments! {
@@ -54,10 +48,8 @@ accounts! {
     }
 }
 
-#[inline(never)]
-pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
-    let arguments = Arguments::decode(data)?;
-    let accounts = Accounts::load(accounts)?;
+#[inline(always)]
+pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     let config: &Config = load(&accounts.config)?;
     let worker: &mut Worker = load_mut(&accounts.worker)?;
     worker.require_authority(accounts.authority.address())?;
@@ -73,19 +65,14 @@ pub fn process(accounts: &[AccountView], data: &[u8]) -> Result {
     worker.update(&description, clock.unix_time)?;
     worker.changed()?;
 
-    emit(
-        &accounts.event_authority,
-        &clock,
-        &WorkerUpdated {
-            worker: accounts.worker.address(),
-            worker_sequence: worker.sequence(),
-            authority: worker.authority(),
-            proof_key: worker.proof_key(),
-            previous_proof_key: worker.previous_proof_key(),
-            proof_key_changed_at: worker.proof_key_changed_at(),
-            payout: worker.payout(),
-            endpoint: worker.endpoint(),
-        },
-    );
-    Ok(())
+    WorkerUpdated {
+        worker: WorkerPart(&accounts.worker, worker),
+        authority: worker.authority(),
+        proof_key: worker.proof_key(),
+        previous_proof_key: worker.previous_proof_key(),
+        proof_key_changed_at: worker.proof_key_changed_at(),
+        payout: worker.payout(),
+        endpoint: worker.endpoint(),
+    }
+    .emit(&accounts.event_authority, &clock)
 }

@@ -110,6 +110,7 @@ layout! {
             token_limit: u32,
             prompt_tokens: u32,
             completion_tokens: u32,
+            counted_tokens: u32,
             slash_tokens: u32,
             job_timeout_seconds: u16,
             dispute_window_seconds: u16,

@@ -33,6 +33,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Reads all arguments of an instruction. The macro `arguments!` implements it.
+pub trait Decode<'a>: Sized {
+    fn decode(data: &'a [u8]) -> Result<Self>;
+}
+
 /// A type that arguments may have.
 pub trait Argument<'a>: Sized {
     fn read(reader: &mut Reader<'a>) -> Result<Self>;
@@ -102,9 +107,9 @@ macro_rules! arguments {
             $($(#[$doc])* pub $field: $type,)+
         }
 
-        impl<'a> $name<'a> {
+        impl<'a> crate::wire::arguments::Decode<'a> for $name<'a> {
             #[inline(always)]
-            pub fn decode(data: &'a [u8]) -> crate::error::Result<Self> {
+            fn decode(data: &'a [u8]) -> crate::error::Result<Self> {
                 let mut reader = crate::wire::arguments::Reader(data);
                 $(let $field = crate::wire::arguments::Argument::read(&mut reader)?;)+
                 reader.finish()?;
@@ -117,9 +122,9 @@ macro_rules! arguments {
             $($(#[$doc])* pub $field: $type,)*
         }
 
-        impl Arguments {
+        impl crate::wire::arguments::Decode<'_> for Arguments {
             #[inline(always)]
-            pub fn decode(data: &[u8]) -> crate::error::Result<Self> {
+            fn decode(data: &[u8]) -> crate::error::Result<Self> {
                 #[allow(unused_mut, reason = "an instruction may have no arguments")]
                 let mut reader = crate::wire::arguments::Reader(data);
                 $(let $field = crate::wire::arguments::Argument::read(&mut reader)?;)*

@@ -30,10 +30,10 @@ const ADDRESSES_MAX: usize = 8;
 const HEAD_BYTES: usize = 32;
 const EVENT_BYTES_MAX: usize = 544;
 
-/// An event's fields. The macro `event!` implements it.
+/// An event's fields. The macro `events!` implements it.
 pub trait Event {
     const DISCRIMINATOR: u64;
-    /// What the fields take at most; `event!` asserts that it fits the buffer.
+    /// What the fields take at most; `events!` asserts that it fits the buffer.
     const FIELD_BYTES_MAX: usize;
 
     fn write(&self, writer: &mut Writer);
@@ -125,7 +125,7 @@ impl Field for &[Address] {
     }
 }
 
-/// Records an event. Called last by every handler. Inlined: each event has one place that emits it.
+/// Records an event. Inlined: each event has one place that emits it.
 #[inline(always)]
 pub fn emit<E: Event>(event_authority: &AccountView, clock: &Clock, event: &E) {
     let mut buffer = [MaybeUninit::<u8>::uninit(); EVENT_BYTES_MAX];
@@ -195,17 +195,60 @@ pub unsafe fn is_own_call(input: *const u8) -> bool {
     }
 }
 
-/// Declares an event. Read by programs/tools/idl.ts.
-macro_rules! event {
-    (
+/// Declares the parts that events share: what each is made of, and every field with its value. Read
+/// by programs/tools/idl.ts, which sees the fields alone.
+macro_rules! parts {
+    ($(
+        $(#[$doc:meta])*
+        pub struct $name:ident<'a>($($source:ident: $source_type:ty),+) {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty = $value:expr,)+
+        }
+    )+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub struct $name<'a>($(pub $source_type),+);
+
+        impl<'a> crate::wire::event_writer::Field for $name<'a> {
+            const BYTES_MAX: usize =
+                0 $(+ <$type as crate::wire::event_writer::Field>::BYTES_MAX)+;
+
+            #[inline(always)]
+            fn write(&self, writer: &mut crate::wire::event_writer::Writer) {
+                let Self($($source),+) = *self;
+                $({
+                    let value: $type = $value;
+                    crate::wire::event_writer::Field::write(&value, writer);
+                })+
+            }
+        }
+    )+};
+}
+pub(crate) use parts;
+
+/// Declares the events. Read by programs/tools/idl.ts.
+macro_rules! events {
+    ($(
         $(#[$doc:meta])*
         pub struct $name:ident$(<$life:lifetime>)? {
             $($(#[$field_doc:meta])* pub $field:ident: $type:ty,)+
         }
-    ) => {
+    )+) => {$(
         $(#[$doc])*
         pub struct $name$(<$life>)? {
             $($(#[$field_doc])* pub $field: $type,)+
+        }
+
+        impl$(<$life>)? $name$(<$life>)? {
+            /// Records the event. Called last by every handler, which succeeds then.
+            #[inline(always)]
+            pub fn emit(
+                &self,
+                event_authority: &pinocchio::AccountView,
+                clock: &crate::wire::sysvars::Clock,
+            ) -> crate::error::Result {
+                crate::wire::event_writer::emit(event_authority, clock, self);
+                Ok(())
+            }
         }
 
         impl$(<$life>)? crate::wire::event_writer::Event for $name$(<$life>)? {
@@ -220,9 +263,9 @@ macro_rules! event {
                 $(crate::wire::event_writer::Field::write(&self.$field, writer);)+
             }
         }
-    };
+    )+};
 }
-pub(crate) use event;
+pub(crate) use events;
 
 /// Fails the build for an event that could outgrow the buffer.
 pub const fn assert_fits<E: Event>() {

@@ -9,3 +9,9 @@ pub mod layout;
 pub mod little_endian;
 pub mod sysvars;
 pub mod text;
+
+pub(crate) use self::{
+    arguments::arguments,
+    layout::{load, load_mut},
+    sysvars::Clock,
+};
