@@ -165,18 +165,7 @@ export interface Part {
 }
 
 /** What a transaction still has room for: bytes, keys, calls and compute units. */
-export interface Room {
-  /** Who will most likely pay. */
-  readonly feePayer: PublicKey;
-  /**
-   * Takes a part that finds room.
-   *
-   * @param newKeysMax how many keys it may bring at most; by default any number
-   */
-  take(part: Part, newKeysMax?: number): boolean;
-  /** Whether a further part like this, which brings one new key, would find no room. */
-  isFullFor(part: Part): boolean;
-}
+export type Room = ReturnType<typeof createRoom>;
 
 /** Instructions, and all calls that they make. */
 export const CALLS_MAX = 64;
@@ -192,7 +181,7 @@ const OVERHEAD = {
 } as const;
 
 /** An empty transaction's room. */
-export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
+export function createRoom(version: SentVersion, feePayer: PublicKey) {
   const overhead = OVERHEAD[version];
   const keys = new Set([nameOfKey(feePayer)]);
   const signers = new Set(keys);
@@ -212,8 +201,14 @@ export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
   }
 
   return {
+    /** Who will most likely pay. */
     feePayer,
-    take(part, newKeysMax = KEYS_MAX) {
+    /**
+     * Takes a part that finds room.
+     *
+     * @param newKeysMax how many keys it may bring at most; by default any number
+     */
+    take(part: Part, newKeysMax: number = KEYS_MAX): boolean {
       const own = loadOf(part, version);
       const named = namesIn(part);
       const newKeys = named.keys.filter((name) => !keys.has(name));
@@ -227,7 +222,8 @@ export function createRoom(version: SentVersion, feePayer: PublicKey): Room {
       computeUnits += own.computeUnits;
       return true;
     },
-    isFullFor: (part) => !hasRoom(loadOf(part, version), 1, 0),
+    /** Whether a further part like this, which brings one new key, would find no room. */
+    isFullFor: (part: Part): boolean => !hasRoom(loadOf(part, version), 1, 0),
   };
 }
 

@@ -25,24 +25,17 @@ interface Listed {
   readonly slot: bigint;
 }
 
-export interface LedgerReader {
-  /**
-   * Lists what mentioned an address, newest first; failed transactions are left out, since they
-   * changed nothing.
-   *
-   * @param before begins behind this transaction
-   */
-  list(address: PublicKey, before?: string): AsyncGenerator<Listed>;
-  /** Nothing that is read is kept here: anybody can mention an address, any number of times. */
-  read(signature: string): Promise<ReadResult>;
-}
+export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
-export function createLedgerReader(
-  connection: LedgerConnection,
-  programId: PublicKey,
-): LedgerReader {
+export function createLedgerReader(connection: LedgerConnection, programId: PublicKey) {
   return {
-    async *list(address, before) {
+    /**
+     * Lists what mentioned an address, newest first; failed transactions are left out, since they
+     * changed nothing.
+     *
+     * @param before begins behind this transaction
+     */
+    async *list(address: PublicKey, before?: string): AsyncGenerator<Listed> {
       // No more than a page is remembered, since a history may have any length.
       let first: ReadonlySet<string> | undefined;
       for (;;) {
@@ -63,7 +56,8 @@ export function createLedgerReader(
       }
     },
 
-    read: (signature) => readOne(connection, programId, signature),
+    /** Nothing that is read is kept here: anybody can mention an address, any number of times. */
+    read: (signature: string) => readOne(connection, programId, signature),
   };
 }
 
