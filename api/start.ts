@@ -118,7 +118,8 @@ async function openApi(
   const draining = new AbortController();
   const services = requestServices({ ...shared, isDraining: () => draining.signal.aborted });
   const console = await openConsole({ ...shared, readiness: services.readiness });
-  const largeBodies = await shutdown.open('large bodies', createLargeBodies({ logger }));
+  const { nowSeconds } = ledger.clock;
+  const largeBodies = createLargeBodies({ database: pool, catalog, nowSeconds });
   const app = createApp({
     ...services,
     ...{ catalog, directory, cards, publicUrl, ...jobs },

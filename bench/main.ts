@@ -3,7 +3,6 @@
 /** Each measure's file, and the other measures of the checkout. */
 const MEASURES: Readonly<Record<string, string>> = {
   api: './api/main.ts',
-  bodies: './bodies/main.ts',
   'compute-units': '../programs/tools/computeUnits.ts',
   console: './console/main.ts',
   cost: './cost/main.ts',

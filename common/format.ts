@@ -50,17 +50,9 @@ interface ScanLimits {
 
 /**
  * What the body of a request may hold. Deep nesting, or many small values, take a parser up to a hundred
- * times as long as text does. The largest conversation, of 4,096 text parts, has a third of these values.
+ * times as long as text does.
  */
-export const REQUEST_LIMITS: ScanLimits = { depth: 128, values: 65_536, fieldValues: 16_384 };
-
-/** What a JSON text looks like before it is parsed. */
-interface Scan {
-  /** How many objects, lists and further members of them were met. */
-  values: number;
-  /** What no parser should be given; the field is that of the outermost object, if it has a name. */
-  fault: { message: string; param: string | undefined } | undefined;
-}
+export const REQUEST_LIMITS: ScanLimits = { depth: 128, values: 50_000, fieldValues: 16_384 };
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -70,8 +62,10 @@ const NAME_BYTES_MAX = 64;
 /**
  * Reads the bytes once, and keeps no more of them than where the last field's name was. What is no
  * JSON is left to the parser.
+ *
+ * @returns how many values it met, and what no parser should be given, by the outermost field
  */
-export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS): Scan {
+export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS) {
   let depth = 0;
   let values = 0;
   let fieldValues = 0;
@@ -79,7 +73,8 @@ export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS)
   let isNameNext = false;
   let name: Uint8Array | undefined;
   let fieldValuesMax = limits.fieldValues;
-  const found = (words: string): Scan => ({ values, fault: describe(words, nameIn(name)) });
+  const faultOf = (exceeded: keyof ScanLimits) =>
+    describe(exceeded, limits[exceeded], nameIn(name));
 
   for (let at = 0; at < bytes.length; at += 1) {
     switch (bytes[at]) {
@@ -97,7 +92,7 @@ export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS)
       case BRACE:
       case BRACKET:
         depth += 1;
-        if (depth > limits.depth) return found(`is nested more than ${limits.depth} levels deep`);
+        if (depth > limits.depth) return { values, fault: faultOf('depth') };
         if (depth === 1) isObject = bytes[at] === BRACE;
         isNameNext = depth === 1 && isObject;
         values += 1;
@@ -113,10 +108,9 @@ export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS)
         fieldValues = isNameNext ? 0 : fieldValues + 1;
         break;
     }
-    if (values > limits.values)
-      return found(`makes the body hold more than ${limits.values} values`);
+    if (values > limits.values) return { values, fault: faultOf('values') };
     if (fieldValues > fieldValuesMax) {
-      if (nameIn(name) !== 'messages') return found(`holds more than ${limits.fieldValues} values`);
+      if (nameIn(name) !== 'messages') return { values, fault: faultOf('fieldValues') };
       fieldValuesMax = limits.values;
     }
   }
@@ -139,7 +133,13 @@ function nameIn(quoted: Uint8Array | undefined): string | undefined {
   }
 }
 
-function describe(words: string, param: string | undefined): Scan['fault'] {
+function describe(bound: keyof ScanLimits, max: number, param: string | undefined) {
   const what = param === undefined ? 'Invalid request body' : `Invalid value for '${param}'`;
-  return { message: `${what}: ${words}; send a flatter or shorter one.`, param };
+  const refuse = (fault: string, details: { max_depth: number } | { max_values: number }) => {
+    return { message: `${what}: ${fault}; send a flatter or shorter one.`, param, details };
+  };
+  if (bound === 'depth')
+    return refuse(`is nested more than ${max} levels deep`, { max_depth: max });
+  const holds = bound === 'values' ? 'makes the body hold' : 'holds';
+  return refuse(`${holds} more than ${max} values`, { max_values: max });
 }

@@ -56,7 +56,7 @@ export const CAPACITY_MAX = 100_000;
 export const TOKENS_MAX = 0xffff_ffff;
 
 /** The largest body that a gateway takes from its client. */
-export const REQUEST_BYTES_MAX = 4 * 1_024 * 1_024;
+export const REQUEST_BYTES_MAX = 2 * 1_024 * 1_024;
 
 /** The most messages of one conversation. */
 export const MESSAGES_MAX = 2_048;

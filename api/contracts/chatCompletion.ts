@@ -175,7 +175,7 @@ export const chatCompletionRequest = z
         .max(MESSAGES_MAX, { error: `must hold at most ${MESSAGES_MAX} messages` })
         .describe(
           'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all. The ' +
-            'whole body has at most 128 levels and 65,536 values, any other field 16,384.',
+            'whole body has at most 2 MiB, 128 levels and 50,000 values, any other field 16,384.',
         ),
       stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
       stream_options: optional(
@@ -293,17 +293,43 @@ export function withCeiling(
 
 /** @throws ApiError `invalid_request` */
 export function parseChatCompletion(body: unknown): ChatCompletionRequest {
-  if (countParts(body) > PARTS_MAX) {
-    const fault = `must not hold more than ${PARTS_MAX} text parts in all`;
-    throw new ApiError('invalid_request', `Invalid value for 'messages': ${fault}.`, {
-      param: 'messages',
-    });
-  }
+  assertFew(body);
   return parseRequest(chatCompletionRequest, cutToFirstFault(body));
 }
 
+/** Bounds the messages before any of them is checked. @throws ApiError `invalid_request` */
+function assertFew(body: unknown): void {
+  const { messages } = (body ?? {}) as { messages?: unknown };
+  if (!Array.isArray(messages)) return;
+  if (messages.length > MESSAGES_MAX) {
+    throw tooManyOf(`${MESSAGES_MAX} messages`, { max_messages: MESSAGES_MAX });
+  }
+  if (countParts(messages) > PARTS_MAX) {
+    throw tooManyOf(`${PARTS_MAX} text parts in all`, { max_parts: PARTS_MAX });
+  }
+}
+
+function tooManyOf(most: string, details: { max_messages: number } | { max_parts: number }) {
+  return new ApiError(
+    'invalid_request',
+    `Invalid value for 'messages': must hold at most ${most}.`,
+    {
+      param: 'messages',
+      details,
+    },
+  );
+}
+
+/** Counts the parts of messages that are not checked yet. */
+function countParts(messages: readonly unknown[]): number {
+  return messages.reduce((sum: number, message) => {
+    const { content } = (message ?? {}) as { content?: unknown };
+    return sum + (Array.isArray(content) ? content.length : 0);
+  }, 0);
+}
+
 /**
- * Cuts lists behind their first fault, and at their maximum length: describing thousands of faults
+ * Cuts lists behind their first fault, or at their maximum length: describing thousands of faults
  * takes a hundred times as long as finding one.
  */
 function cutToFirstFault(body: unknown): unknown {
@@ -319,10 +345,9 @@ function cutToFirstFault(body: unknown): unknown {
 }
 
 function messagesToFirstFault(messages: unknown[]): unknown[] {
-  const read = messages.slice(0, MESSAGES_MAX + 1);
-  if (read.length <= FAULTY_MAX) return read;
-  const fault = read.findIndex((one) => !message.safeParse(one).success);
-  return fault === -1 ? read : read.slice(0, fault + 1);
+  if (messages.length <= FAULTY_MAX) return messages;
+  const fault = messages.findIndex((one) => !message.safeParse(one).success);
+  return fault === -1 ? messages : messages.slice(0, fault + 1);
 }
 
 function isLongRecord(value: unknown): value is Record<string, unknown> {
@@ -335,14 +360,4 @@ function biasesToFirstFault(biases: Record<string, unknown>): Record<string, unk
     !BIASED_TOKEN.test(token) || typeof bias !== 'number' || !(Math.abs(bias) <= BIAS_MAX);
   const fault = Object.entries(biases).find(isFault);
   return fault ? { [fault[0]]: fault[1] } : biases;
-}
-
-/** Counts the parts of a body that is not checked yet. */
-function countParts(body: unknown): number {
-  const { messages } = (body ?? {}) as { messages?: unknown };
-  if (!Array.isArray(messages)) return 0;
-  return messages.reduce((sum: number, message: unknown) => {
-    const { content } = (message ?? {}) as { content?: unknown };
-    return sum + (Array.isArray(content) ? content.length : 0);
-  }, 0);
 }

@@ -22,8 +22,19 @@ export const errorTable = {
     meaning:
       'The request is malformed or a field has an invalid value; `param` names the field. Where the ' +
       "model's server refuses it, `details` names the job, whose credits are back. Of one webhook " +
-      'too many, `details.limit` is how many a wallet may have.',
-    details: ['limit', 'job_id', 'credits_refunded', 'refund_tx'],
+      'too many, `details.limit` is how many a wallet may have. Of a body that is too large, ' +
+      '`details` has the bound.',
+    details: [
+      'limit',
+      'max_bytes',
+      'max_depth',
+      'max_values',
+      'max_messages',
+      'max_parts',
+      'job_id',
+      'credits_refunded',
+      'refund_tx',
+    ],
   },
   model_not_found: {
     status: 400,
@@ -64,7 +75,8 @@ export const errorTable = {
     status: 402,
     type: 'payment_error',
     meaning:
-      'The available balance is below what the request has to lock. ' +
+      'The available balance is below what the request has to lock. A body above 16 KiB is not read ' +
+      'for a wallet that has less than the cheapest request locks. ' +
       '`details.affordable_max_tokens` is the largest `max_tokens` the balance covers, 0 if none.',
     details: ['credits_remaining', 'credits_required', 'tier', 'affordable_max_tokens'],
   },

@@ -322,7 +322,10 @@ function aboveJobLimit(lockCredits: bigint, limit: bigint): ApiError {
 }
 
 /** The refusal of a request whose lock costs more than the wallet has. */
-function insufficientCredits(quoted: Quote, availableCredits: bigint): ApiError {
+export function insufficientCredits(
+  quoted: Pick<Quote, 'model' | 'lockCredits'>,
+  availableCredits: bigint,
+): ApiError {
   const { model } = quoted;
   const affordable = Math.min(
     affordableTokens(priceOf(model), availableCredits),

@@ -19,13 +19,15 @@ export function sendError(
   publicUrl: string,
   job?: ErrorJob,
 ): void {
+  beginError(response, error).json(errorBody(error, publicUrl, job));
+}
+
+/** Status and headers of an error. */
+export function beginError(response: Response, error: ApiError): Response {
   recordError(response, error);
   // HTTP requires this header of every 401.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
-  response
-    .status(error.status)
-    .set(errorHeaders(error))
-    .json(errorBody(error, publicUrl, job));
+  return response.status(error.status).set(errorHeaders(error));
 }
 
 /** Records with which error a response ends, for metrics and logs. */
@@ -34,7 +36,7 @@ function recordError(response: Response, { code }: ApiError): void {
 }
 
 /** Records that the client has its whole answer, though the response goes on for a moment. */
-function recordWhole(response: Response): void {
+export function recordWhole(response: Response): void {
   response.locals.isWhole = true;
 }
 

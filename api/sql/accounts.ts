@@ -80,6 +80,45 @@ export async function selectKeysAndAccounts(
   return keySha256s.map((hash) => found.get(hash));
 }
 
+/** What decides whether a wallet may send a large body. */
+interface Means {
+  available_credits: bigint;
+  locked_credits: bigint;
+  /** Whether a job of the last minutes is open or was charged, so that a repeat may find its answer. */
+  has_recent_job: boolean;
+  /** Whether the mirror is being made, and lacks what it had announced before. */
+  is_mirror_behind: boolean;
+}
+
+/** An answer is kept for ten minutes, from the settlement of a job of two minutes at most. */
+const REPEATABLE_SECONDS = 720n;
+
+/** @param query.nowSeconds the ledger's time */
+export async function selectMeans(
+  database: Database,
+  query: { wallet: string; nowSeconds: bigint },
+): Promise<Means> {
+  const { rows } = await database.query<Means>({
+    name: 'select_means',
+    text: `
+      select coalesce(available_credits, 0) as available_credits,
+             coalesce(locked_credits, 0) as locked_credits,
+             exists (
+               select from mirror.jobs
+               where wallet = $1 and locked_at >= $2
+                 and (status in ('pending', 'processing', 'settling') or charged_credits > 0)
+             ) as has_recent_job,
+             exists (
+               select from service.announcements where floor_slot > coalesce(
+                 (select slot from mirror.cursors where name = 'confirmed'), 0)
+             ) as is_mirror_behind
+      from (values ($1::text)) as given (wallet)
+      left join mirror.credit_accounts account using (wallet)`,
+    values: [query.wallet, query.nowSeconds - REPEATABLE_SECONDS],
+  });
+  return rows[0] as Means;
+}
+
 /** @returns the mint of the stablecoin that credits cost; null while the mirror is empty */
 export async function selectCreditMint(database: Database): Promise<string | null> {
   const { rows } = await database.query<{ credit_mint: string }>(

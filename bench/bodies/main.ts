@@ -1,165 +1,131 @@
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Keypair } from '@solana/web3.js';
-import Table from 'cli-table3';
 import { createKey } from '../../api/account/keys.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createShutdown } from '../../common/shutdown.ts';
-import { delay } from '../../common/wait.ts';
-import { MESSAGES_MAX } from '../../common/workerProtocol.ts';
+import { MESSAGES_MAX, REQUEST_BYTES_MAX } from '../../common/workerProtocol.ts';
 import { startStubbedService } from '../api/service.ts';
-import { percentile, type Target } from '../load.ts';
-import { send } from './send.ts';
+import { percentile, putUnderLoad, type Target } from '../load.ts';
 import type { Sending } from './sendAll.ts';
 
-// Measures how long a small request and one of 100 KB wait beside bodies that are hard to read. A
-// wallet without credits sends many of these at a time, again and again. The API's most memory is
-// measured too. The baseline is the same without those bodies. The API runs in a process of its own,
-// and a thread sends the bodies.
+// `npm run test:long -- bodies`: one paid wallet sends bodies of 2 MiB on 64 connections, again and
+// again. It fails where that moves the p99 of another wallet's completions by more than 50 ms. The API
+// has a process of its own, its ledger confirms at once, and a thread sends the bodies.
 
-const BODIES = 20;
-const BYTES = 4_000_000;
-const SMALL_BODIES = 100;
-const SMALL_BYTES = 60_000;
-const HONEST_BYTES = 100_000;
-const ATTACK_MS = 4_000;
-const PAUSE_MS = 5;
+const MOVED_MS_MAX = 50;
+/** Of the other wallet. */
+const CLIENTS = 4;
 
-const logger = createLogger({ name: 'bench', level: 'error' });
-const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
+const { values } = parseArgs({
+  options: {
+    connections: { type: 'string', default: '64' },
+    /** Completions of the other wallet beside each kind of body: enough for a p99. */
+    requests: { type: 'string', default: '2000' },
+  },
+});
+const shutdown = createShutdown({
+  logger: createLogger({ name: 'bodies', level: 'error' }),
+  timeoutMs: 60_000,
+});
 shutdown.onSignals();
 try {
-  await run();
+  if (!(await run())) process.exitCode = 1;
 } finally {
   await shutdown.run();
 }
 
-function bodiesFor(model: string): [name: string, body: string | undefined, count: number][] {
+/** As many bytes or values as there may be, in forms that differ in what they cost. */
+function bodiesFor(model: string): Record<string, string> {
   const start = `{"model":${JSON.stringify(model)},"messages":`;
-  const one = (content: string) => JSON.stringify([{ role: 'user', content }]);
-  const nested = (bytes: number) => '['.repeat(bytes / 2 - 200) + ']'.repeat(bytes / 2 - 200);
-  const text = 'lorem ipsum '.repeat(BYTES / 12 - 20);
-  const part = 'lorem ipsum '.repeat(159);
-  const many = Array.from({ length: MESSAGES_MAX }, () => ({ role: 'user', content: part }));
-  const empty = (count: number) => `[${'{},'.repeat(count)}{}]`;
-  const escapes = '\\u0041'.repeat(BYTES / 6 - 20);
-  return [
-    ['nothing', undefined, 0],
-    ['one message', `${start}${one(text)}}`, BODIES],
-    ['one message in escapes', `${start}[{"role":"user","content":"${escapes}"}]}`, BODIES],
-    ['2,048 messages', `${start}${JSON.stringify(many)}}`, BODIES],
-    ['one message, half of the JSON', `${start}${one(text)}`, BODIES],
-    [
-      'ignored empty objects, 1.3 million',
-      `${start}${one('hi')},"x":${empty(BYTES / 3 - 100)}}`,
-      BODIES,
-    ],
-    ['ignored empty objects, 16,000', `${start}${one('hi')},"x":${empty(16_000)}}`, BODIES],
-    ['messages that are none, 60,000', `${start}${empty(60_000)}}`, BODIES],
-    ['biases that are none, 5,000', `${start}${one('hi')},"logit_bias":${biases()}}`, BODIES],
-    ['a schema of 8,000 names', `${start}${one('hi')},"response_format":${schema()}}`, BODIES],
-    ['an ignored field, nested', `${start}${one('hi')},"x":${nested(BYTES)}}`, BODIES],
-    ['60 KB, nested', `${start}${one('hi')},"x":${nested(SMALL_BYTES)}}`, SMALL_BODIES],
-    ['60 KB of messages that are none', `${start}${empty(SMALL_BYTES / 3 - 100)}}`, SMALL_BODIES],
-    [
-      '60 KB of small messages',
-      `${start}${JSON.stringify(many.slice(0, 1_300).map(brief))}}`,
-      SMALL_BODIES,
-    ],
-  ];
-}
-
-function brief() {
-  return { role: 'user', content: '' };
-}
-
-function schema(): string {
-  const names = Array.from({ length: 8_000 }, (_, at) => [`name ${at}`, {}]);
-  const json_schema = { name: 'answer', schema: Object.fromEntries(names) };
-  return JSON.stringify({ type: 'json_schema', json_schema });
-}
-
-function biases(): string {
-  return JSON.stringify(
-    Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`t${at}`, 1])),
-  );
-}
-
-async function run(): Promise<void> {
-  const { target, processIds, databaseUrl } = await startStubbedService({
-    shutdown,
-    nodeOptions: '',
-  });
-  const [api = 0] = processIds;
-  const pool = createPool({ databaseUrl, applicationName: 'bench', max: 1 });
-  const stranger = async (): Promise<Target> => {
-    const apiKey = await createKey(pool, Keypair.generate().publicKey.toBase58());
-    return { ...target, apiKey };
+  const saying = (text: string) => `[{"role":"user","content":"${text}"}]`;
+  const bytes = REQUEST_BYTES_MAX - 1_000;
+  const text = 'lorem ipsum '.repeat(bytes / 12);
+  const line = { role: 'user', content: 'x'.repeat(bytes / MESSAGES_MAX - 40) };
+  const names = (spelled: string) =>
+    `{${Array.from({ length: 16_000 }, (_, place) => `"${spelled}${place}":0`).join()}}`;
+  const deep = '['.repeat(bytes / 2 - 100) + ']'.repeat(bytes / 2 - 100);
+  const fields = (spelled: string) =>
+    ['x', 'y', 'z'].map((field) => `"${field}":${names(spelled)}`).join();
+  const ignored = (value: string) => `${start}${saying('hi')},${value}}`;
+  return {
+    'one message': `${start}${saying(text)}}`,
+    'one message in escapes': `${start}${saying('\\u0041'.repeat(bytes / 6))}}`,
+    'half of the JSON': `${start}${saying(text)}`,
+    '2,048 messages': `${start}${JSON.stringify(Array(MESSAGES_MAX).fill(line))}}`,
+    '48,000 ignored names': ignored(fields('a')),
+    '48,000 ignored names in escapes': ignored(fields('\\u0061')),
+    '48,000 ignored names of quotes': ignored(fields('\\"')),
+    '16,000 names for a template': ignored(`"chat_template_kwargs":${names('\\u0061')}`),
+    'nested too deep': ignored(`"x":${deep}`),
   };
-  const [attacker, honest] = [await stranger(), await stranger()];
-  await pool.end();
-  const prompt = Buffer.from(
-    JSON.stringify({
-      model: target.model,
-      messages: [{ role: 'user', content: 'x'.repeat(HONEST_BYTES) }],
-    }),
+}
+
+/** @returns whether no kind of body moved the p99 by too much */
+async function run(): Promise<boolean> {
+  const { target, databaseUrl } = await startStubbedService({ shutdown, nodeOptions: '' });
+  const pool = createPool({ databaseUrl, applicationName: 'bodies', max: 1 });
+  const wallet = Keypair.generate().publicKey.toBase58();
+  const sender: Target = { ...target, apiKey: await createKey(pool, wallet) };
+  await pool.query(
+    `insert into mirror.credit_accounts (
+       address, wallet, limit_per_job_credits, limit_per_day_credits, spent_day,
+       spent_today_credits, available_credits, locked_credits, owed_credits, open_disputes,
+       opened_at, sequence)
+     values ($1, $1, 1000000, 1000000, 0, 0, 1000000, 0, 0, 0, 1, 1)`,
+    [wallet],
   );
-  /** Nothing is locked for a wallet without credits, so this ends once its body was read. */
-  const send100 = () => timed(honest, 'POST', '/chat/completions', 402, prompt);
-  const sendSmall = () => timed(target, 'GET', '/account', 200);
-  for (let warm = 0; warm < 300; warm += 1) await Promise.all([sendSmall(), send100()]);
-  const head = [
-    'bodies of a wallet without credits',
-    'small request, p50 / largest ms',
-    '100 KB, p50 / largest ms',
-    'longest turn of the API ms',
-    'bodies a second',
-    'peak of the process, MiB',
-    'status',
-  ];
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const [name, body, count] of bodiesFor(target.model)) {
-    const waitedMs: Record<'small' | 'large', number[]> = { small: [], large: [] };
-    forgetPeak(api);
-    await longestTurnMs(target.metricsUrl);
-    const attack = await startAttack(attacker, body, count);
+  const stranger = Keypair.generate().publicKey.toBase58();
+  const unpaid: Target = { ...target, apiKey: await createKey(pool, stranger) };
+  await pool.end();
+
+  const bodies = bodiesFor(target.model);
+  const kinds = Object.entries(bodies).map(([name, body]) => ({ name, body, from: sender }));
+  const [first] = kinds;
+  if (!first) throw new Error('There is no kind of body');
+  await measure(target);
+  const { p50: quietP50, p99: quietP99 } = await measure(target);
+  process.stdout.write(
+    `without bodies: p50 ${quietP50.toFixed(1)} ms, p99 ${quietP99.toFixed(1)} ms\n`,
+  );
+  let isMoved = false;
+  for (const { name, body, from } of [{ ...first, name: 'unpaid', from: unpaid }, ...kinds]) {
+    const sending = await startSending({
+      target: from,
+      body,
+      connections: Number(values.connections),
+    });
     const startedMs = performance.now();
-    while (performance.now() - startedMs < ATTACK_MS) {
-      const [small, large] = await Promise.all([sendSmall(), send100()]);
-      waitedMs.small.push(small);
-      waitedMs.large.push(large);
-      await delay(PAUSE_MS);
-    }
-    const statuses = await attack.end();
+    const { p50, p99 } = await measure(target);
     const seconds = (performance.now() - startedMs) / 1_000;
-    const turnMs = await longestTurnMs(target.metricsUrl);
-    table.push([
-      name,
-      describeMs(waitedMs.small),
-      describeMs(waitedMs.large),
-      turnMs.toFixed(0),
-      (statuses.length / seconds).toFixed(0),
-      peakMiB(api).toFixed(0),
-      [...new Set(statuses)].sort().join(', '),
-    ]);
+    const statuses = await sending.end();
+    const movedMs = p99 - quietP99;
+    isMoved ||= movedMs > MOVED_MS_MAX;
+    const counts = Map.groupBy(statuses, (status) => status);
+    const answers = [...counts].map(([status, { length }]) => `${length} × ${status}`).join(', ');
+    process.stdout.write(
+      `${name}: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, moved by ${movedMs.toFixed(0)} ms, ` +
+        `${(statuses.length / seconds).toFixed(0)} bodies a second (${answers}), ` +
+        `load ${loadavg()[0]?.toFixed(1)}\n`,
+    );
   }
-  console.log(table.toString());
+  return !isMoved;
 }
 
-function describeMs(waited: number[]): string {
-  return `${percentile(waited, 50).toFixed(1)} / ${Math.max(...waited).toFixed(0)}`;
+async function measure(target: Target): Promise<{ p50: number; p99: number }> {
+  const requests = Number(values.requests);
+  const { samples } = await putUnderLoad(target, { clients: CLIENTS, requests, stream: false });
+  const failed = samples.find(({ error }) => error !== undefined);
+  if (failed) throw new Error(`A completion beside the bodies was refused: ${failed.error}`);
+  const waitedMs = samples.map(({ durationMs }) => durationMs);
+  return { p50: percentile(waitedMs, 50), p99: percentile(waitedMs, 99) };
 }
 
-/** Sends the bodies again and again. @returns ends it, with the statuses that they got */
-async function startAttack(
-  target: Target,
-  body: string | undefined,
-  count: number,
-): Promise<{ end(): Promise<number[]> }> {
-  if (body === undefined) return { end: async () => [] };
-  const workerData: Sending = { target, body, count };
+/** Sends bodies again and again. @returns ends it, with the statuses that they got */
+async function startSending(workerData: Sending): Promise<{ end(): Promise<number[]> }> {
   const thread = new Worker(new URL('./sendAll.ts', import.meta.url), { workerData });
   await once(thread, 'message');
   return {
@@ -169,36 +135,4 @@ async function startAttack(
       return statuses;
     },
   };
-}
-
-/** The API's longest turn of its own thread since the last reading, to the next 10 ms. */
-async function longestTurnMs(metricsUrl: string): Promise<number> {
-  const page = await (await fetch(metricsUrl)).text();
-  return Number(/^nodejs_eventloop_lag_max_seconds (\S+)$/m.exec(page)?.[1]) * 1_000;
-}
-
-/** The most memory that a process had resident; see proc(5). NaN on other systems than Linux. */
-function peakMiB(processId: number): number {
-  if (process.platform !== 'linux') return Number.NaN;
-  const [, kiB] =
-    /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, 'utf8')) ?? [];
-  return Number(kiB) / 1_024;
-}
-
-function forgetPeak(processId: number): void {
-  if (process.platform === 'linux') writeFileSync(`/proc/${processId}/clear_refs`, '5');
-}
-
-/** @returns how long a request took, in milliseconds */
-async function timed(
-  target: Target,
-  method: string,
-  path: string,
-  expected: number,
-  body?: Buffer,
-): Promise<number> {
-  const startedMs = performance.now();
-  const status = await send(target, method, path, body);
-  if (status !== expected) throw new Error(`${method} ${path} was answered with ${status}`);
-  return performance.now() - startedMs;
 }

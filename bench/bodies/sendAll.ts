@@ -1,19 +1,20 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Target } from '../load.ts';
-import { send } from './send.ts';
 
-// The entry of a thread that sends many bodies at a time, again and again until it is to end. So the
-// sending takes no time of the thread that measures.
+// The entry of a thread that sends a body on many connections, again and again until it is to end. So
+// the sending takes no time of the thread that measures.
 
 export interface Sending {
   target: Target;
   body: string;
-  count: number;
+  connections: number;
 }
 
 /** Of its own, where the system has several: bursts are limited by the address. */
-const ADDRESS = process.platform === 'linux' ? '127.0.0.2' : undefined;
-const { target, body, count } = workerData as Sending;
+const ADDRESS = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {};
+const { target, body, connections } = workerData as Sending;
 const bytes = Buffer.from(body);
 const statuses: number[] = [];
 let isOver = false;
@@ -22,11 +23,25 @@ parentPort?.once('message', () => {
 });
 parentPort?.postMessage('ready');
 await Promise.all(
-  Array.from({ length: count }, async () => {
-    while (!isOver) {
-      // A connection that was ended early counts as an answer, too.
-      statuses.push(await send(target, 'POST', '/chat/completions', bytes, ADDRESS).catch(() => 0));
-    }
+  Array.from({ length: connections }, async () => {
+    // An answer that is lost with its connection counts as 0.
+    while (!isOver) statuses.push(await send().catch(() => 0));
   }),
 );
 parentPort?.postMessage(statuses);
+
+/** @returns the answer's status */
+async function send(): Promise<number> {
+  const sent = request(`${target.url}/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${target.apiKey}` },
+    ...ADDRESS,
+  });
+  // The connection may end behind an answer that came before the whole body was sent.
+  sent.on('error', () => undefined);
+  sent.end(bytes);
+  const [response] = await once(sent, 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}

@@ -99,7 +99,7 @@ const PROOF_BYTES = OUTPUT_AT + HASH_BYTES + 2 * 4 + HASH_BYTES;
 export function parseProof(
   message: Uint8Array,
 ): (ProvenOutput & { subject: Uint8Array }) | undefined {
-  const isProof = message.length === PROOF_BYTES && startsWith(message, PROOF_PREFIX);
+  const isProof = message.length === PROOF_BYTES && startsWithBytes(message, utf8(PROOF_PREFIX));
   if (!isProof) return undefined;
   const view = viewOf(message);
   const countsAt = OUTPUT_AT + HASH_BYTES;
@@ -136,16 +136,14 @@ const RECEIPT_BYTES = RECEIPT_HASH_AT + HASH_BYTES;
 export function parseReceiptMessage(
   message: Uint8Array,
 ): { subject: Uint8Array; outputHash: Uint8Array } | undefined {
-  const isReceipt = message.length === RECEIPT_BYTES && startsWith(message, RECEIPT_PREFIX);
+  const isReceipt =
+    message.length === RECEIPT_BYTES && startsWithBytes(message, utf8(RECEIPT_PREFIX));
   if (!isReceipt) return undefined;
   return {
     subject: message.subarray(0, RECEIPT_HASH_AT),
     outputHash: message.subarray(RECEIPT_HASH_AT),
   };
 }
-
-const startsWith = (bytes: Uint8Array, prefix: string): boolean =>
-  startsWithBytes(bytes, utf8(prefix));
 
 /**
  * What the controller's signer signs when it asks a worker to run or to stop a job.
@@ -273,64 +271,6 @@ function canonicalNumber(value: number): string {
   }
   // Negative zero is written as zero.
   return JSON.stringify(value);
-}
-
-/**
- * Reads JSON. V8 of Node 24 to 26 may take a key with an escape for one that stood in its place in an
- * earlier text (nodejs/node#63785). What one client sent would change the keys of another. Where a key
- * has an escape, all are read under numbers instead.
- *
- * @throws SyntaxError where it is none
- */
-export function parseJson(text: string): unknown {
-  if (!hasEscapedKey(text)) return JSON.parse(text);
-  const names: string[] = [];
-  let numbered = '';
-  let at = 0;
-  for (const { start, end } of keysOf(text)) {
-    numbered += `${text.slice(at, start)}"k${names.length}"`;
-    names.push(JSON.parse(text.slice(start, end)));
-    at = end;
-  }
-  return JSON.parse(numbered + text.slice(at), (_number, value) => named(value, names));
-}
-
-function hasEscapedKey(text: string): boolean {
-  if (!text.includes('\\')) return false;
-  for (const { start, end } of keysOf(text)) {
-    if (text.slice(start, end).includes('\\')) return true;
-  }
-  return false;
-}
-
-/** Where the strings before a colon begin, and end behind their quotes. */
-function* keysOf(text: string): Generator<{ start: number; end: number }> {
-  for (let start = text.indexOf('"'); start !== -1; ) {
-    const end = endOfString(text, start);
-    if (end === undefined) return;
-    let next = end;
-    while (next < text.length && ' \t\r\n'.includes(text.charAt(next))) next += 1;
-    if (text[next] === ':') yield { start, end };
-    start = text.indexOf('"', next);
-  }
-}
-
-/** @returns what is behind the closing quote of the string that begins at `start`, if it has one */
-export function endOfString(text: string, start: number): number | undefined {
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; ) {
-    let slashes = 0;
-    while (text[quote - 1 - slashes] === '\\') slashes += 1;
-    if (slashes % 2 === 0) return quote + 1;
-    quote = text.indexOf('"', quote + 1);
-  }
-  return undefined;
-}
-
-function named(value: unknown, names: readonly string[]): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([number, held]) => [names[Number(number.slice(1))], held]),
-  );
 }
 
 /** In this mode whole pairs are other characters. */

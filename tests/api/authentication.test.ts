@@ -146,7 +146,8 @@ describe('a request whose body is on its way', () => {
     ['suspended', suspendWallet, 'key_suspended'],
   ] as const)('is refused when its key is %s before it has arrived', async (_how, end, code) => {
     const sending = http.request(`${scene.url}/v1/chat/completions`, {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${apiKey}` } },
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-length': body.length },
     });
     sending.write(body.slice(0, 1));
     await until(async () => statements.length > 0);

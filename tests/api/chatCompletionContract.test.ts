@@ -216,7 +216,7 @@ describe('a request that is built to be expensive', () => {
       'type',
     ],
     ['messages', 'messages[100].role', { messages: bad(100, MESSAGES_MAX) }, 120 * 4, 'role'],
-    ['more messages than may be', 'messages[0].role', { messages: bad(0, 60_000) }, 19, 'role'],
+    ['more messages than may be', 'messages', { messages: bad(0, 60_000) }, 0, 'role'],
     // Each is taken out once; the schema looks at the first one alone.
     ['biases', 'logit_bias', { logit_bias: biases }, 5_200],
     ['stop sequences', 'stop', { stop: Array(10_000).fill(0) }, 200],
@@ -224,7 +224,7 @@ describe('a request that is built to be expensive', () => {
     const [, param, change, looksMax, field] = given;
     const { value, looks } = watched(change, field);
     expect(() => parseChatCompletion({ ...valid, ...value })).toThrow(
-      expect.objectContaining({ options: { param } }),
+      expect.objectContaining({ options: expect.objectContaining({ param }) }),
     );
     expect(looks()).toBeLessThanOrEqual(looksMax);
   });

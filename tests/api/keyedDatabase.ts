@@ -19,15 +19,22 @@ export async function openKeyedDatabase(): Promise<KeyedDatabase> {
  */
 export async function insertAccount(
   pool: pg.Pool,
-  account: { wallet: string; address?: string; spender?: string; availableCredits?: bigint },
+  account: {
+    wallet: string;
+    address?: string;
+    spender?: string;
+    availableCredits?: bigint | number;
+    lockedCredits?: number;
+  },
 ): Promise<void> {
-  const { wallet, address = 'account', spender = null, availableCredits = 0n } = account;
+  const { wallet, address = 'account', spender = null } = account;
+  const { availableCredits = 0, lockedCredits = 0 } = account;
   await pool.query(
     `insert into mirror.credit_accounts (
        address, wallet, spender, limit_per_job_credits, limit_per_day_credits, spent_day,
        spent_today_credits, available_credits, locked_credits, owed_credits, open_disputes,
        opened_at, sequence)
-     values ($4, $1, $2, 0, 0, 0, 0, $3, 0, 0, 0, 1, 1)`,
-    [wallet, spender, availableCredits, address],
+     values ($4, $1, $2, 0, 0, 0, 0, $3, $5, 0, 0, 1, 1)`,
+    [wallet, spender, availableCredits, address, lockedCredits],
   );
 }

@@ -1,140 +1,112 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLargeBodies, type LargeBodies } from '../../api/http/largeBodies/largeBodies.ts';
-import { createLogger } from '../../common/logger.ts';
-import { bodyWith } from './requestScene.ts';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createLargeBodies } from '../../api/http/largeBodies/largeBodies.ts';
+import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
+import { openCatalogued, PRICE } from './catalogued.ts';
+import { insertAccount, openKeyedDatabase } from './keyedDatabase.ts';
 
-const logger = createLogger({ name: 'test', level: 'silent' });
-let bodies: LargeBodies;
+const NOW_SECONDS = 1_800_000_000;
+const database = await openKeyedDatabase();
+const { pool } = database;
+const open = (options: Partial<Parameters<typeof createLargeBodies>[0]> = {}) =>
+  createLargeBodies({
+    database: pool,
+    catalog: openCatalogued(),
+    nowSeconds: () => BigInt(NOW_SECONDS),
+    ...options,
+  });
 
-beforeEach(() => {
-  bodies = createLargeBodies({ logger });
-});
-
-afterEach(() => bodies.close());
+afterAll(() => database.close());
 
 const ONE = { wallet: 'one', address: '192.0.2.1' };
-const read = (body: string, sender = ONE, isWanted = true) =>
-  bodies.read([Buffer.from(body)], sender, () => isWanted);
 /** A wallet and address of its own. */
 const stranger = (place: number) => ({ wallet: `w${place}`, address: `192.0.2.${place}` });
-
 const refusedAs = (code: string, options: object) =>
   expect.objectContaining({ code, options: expect.objectContaining(options) });
 const busy = (limit: number) =>
   refusedAs('rate_limit_exceeded', { retryAfterSeconds: 1, details: { limit } });
+const unavailable = refusedAs('service_unavailable', { retryAfterSeconds: 5 });
+
+describe('a large body', () => {
+  const unpaid = (credits_remaining: number) =>
+    refusedAs('insufficient_credits', {
+      details: expect.objectContaining({ credits_remaining, credits_required: PRICE }),
+    });
+  const funded = (availableCredits: number, lockedCredits = 0) =>
+    insertAccount(pool, { wallet: ONE.wallet, availableCredits, lockedCredits });
+  const ran = (status: string, secondsAgo: number, charged: number) =>
+    insertMirroredJobs(pool, [
+      { wallet: ONE.wallet, id: 'job', lockedAt: NOW_SECONDS - secondsAgo, status, model: 'm' },
+    ]).then(() => pool.query('update mirror.jobs set charged_credits = $1', [charged]));
+  const mirrored = (slot: number) =>
+    pool.query(`
+      insert into service.announcements (floor_slot, swept_slot) values (9, 9);
+      insert into mirror.cursors (name, slot) values ('confirmed', ${slot})`);
+
+  it.each<[string, () => Promise<unknown>, unknown]>([
+    ['of a wallet without an account', () => mirrored(9), unpaid(0)],
+    ['of one with less than the cheapest lock', () => funded(PRICE - 1), unpaid(PRICE - 1)],
+    ['of one whose locked credits would do', () => funded(1, PRICE - 1), undefined],
+    ['beside a recent job that is open', () => ran('pending', 720, 0), undefined],
+    ['beside a recent job that was charged', () => ran('settled', 720, 2), undefined],
+    ['beside an older one', () => ran('settled', 721, 2), unpaid(0)],
+    ['beside a recent job that was refunded', () => ran('refunded', 0, 0), unpaid(0)],
+    ['while the mirror is made', () => mirrored(8), unavailable],
+  ])('is read or refused: %s', async (_case, given, refusal) => {
+    await pool.query(
+      'truncate mirror.credit_accounts, mirror.jobs, mirror.cursors, service.announcements',
+    );
+    await given();
+    const refused = await open()
+      .admit(ONE.wallet)
+      .catch((error: unknown) => error);
+    expect(refused).toEqual(refusal);
+  });
+
+  it('is refused while no price is known', async () => {
+    const { admit } = open({ catalog: { list: () => [] } });
+    await expect(admit(ONE.wallet)).rejects.toEqual(unavailable);
+  });
+});
 
 describe('large bodies', () => {
-  it('are read in order within a wallet, without those of absent clients', async () => {
-    const ended: string[] = [];
-    const note = (name: string) => (body: unknown) => {
-      ended.push(name);
-      return body;
-    };
-    const [first, left, last] = await Promise.all([
-      read(bodyWith({ x: '"first"' })).then(note('first')),
-      read(bodyWith(), ONE, false).then(note('left')),
-      read(bodyWith()).then(note('last')),
-    ]);
-    expect(first).toMatchObject({ kind: 'request' });
-    expect(left).toBeUndefined();
-    expect(last).toMatchObject({
-      kind: 'request',
-      request: (first as { request: unknown }).request,
-    });
-    expect(ended.filter((name) => name !== 'left')).toEqual(['first', 'last']);
-  });
-
-  it('are read in turns among wallets, whichever sent more and sooner', async () => {
-    const ended: string[] = [];
-    // All from one address, whose bound is not met.
+  it('are parsed one at a time, wallets in turn, whichever sent more', async () => {
+    const bodies = open();
+    const parsed: string[] = [];
+    let turns = 0;
+    const counting = (async () => {
+      while (parsed.length < 6) {
+        await setImmediate();
+        turns += 1;
+      }
+    })();
+    let turnBefore = -1;
     const sent = ['greedy', 'greedy', 'greedy', 'honest', 'third', 'third'].map((wallet, place) =>
-      read('{', { wallet, address: ONE.address }).then(() => ended.push(`${wallet} ${place}`)),
+      bodies.inTurn(wallet, () => {
+        parsed.push(`${wallet} ${place}`);
+        expect(turns).toBeGreaterThan(turnBefore);
+        turnBefore = turns;
+        return place;
+      }),
     );
-    await Promise.all(sent);
-    expect(ended).toEqual(['greedy 0', 'honest 3', 'greedy 1', 'third 4', 'greedy 2', 'third 5']);
+    expect(await Promise.all(sent)).toEqual([0, 1, 2, 3, 4, 5]);
+    await counting;
+    expect(parsed).toEqual(['greedy 0', 'greedy 1', 'honest 3', 'third 4', 'greedy 2', 'third 5']);
   });
 
-  it('are a 429 beyond two waiting ones of a wallet, and no other wallet’s', async () => {
-    const under = Array.from({ length: 3 }, () => read(bodyWith()));
-    await expect(read(bodyWith())).rejects.toEqual(busy(2));
-    // Before it has arrived, too.
-    expect(() => bodies.hold(ONE).assertPlace()).toThrow(busy(2));
-    bodies.hold(stranger(2)).assertPlace();
-    expect(await read(bodyWith(), stranger(2))).toMatchObject({ kind: 'request' });
-    await Promise.all(under);
-    expect(await read('{')).toEqual({ kind: 'not_json' });
-  });
-
-  it('keep no place from the next of their wallet once their client has left', async () => {
-    let isWanted = true;
-    const left = Array.from({ length: 3 }, () =>
-      bodies.read([Buffer.from('{')], ONE, () => isWanted),
-    );
-    isWanted = false;
-    expect(await read(bodyWith())).toMatchObject({ kind: 'request' });
-    expect((await Promise.all(left)).slice(1)).toEqual([undefined, undefined]);
-  });
-
-  it('beyond eight of an address that wait are a 429, of any wallets', async () => {
-    const under = Array.from({ length: 9 }, (_, place) =>
-      read('{', { wallet: `w${place}`, address: '::1' }),
-    );
-    await expect(read('{', { wallet: 'another', address: '::1' })).rejects.toEqual(busy(8));
-    expect(await read('{')).toEqual({ kind: 'not_json' });
-    await Promise.all(under);
-  });
-
-  it('are refused as unavailable while 64 wait, and read again afterwards', async () => {
-    const under = Array.from({ length: 65 }, (_, place) => read('{', stranger(place)));
-    await expect(read('{', stranger(99))).rejects.toEqual(
-      refusedAs('service_unavailable', { retryAfterSeconds: 5 }),
-    );
-    await Promise.all(under);
-    expect(await read('{')).toEqual({ kind: 'not_json' });
-  });
-
-  it.each(['throw new Error("test")', 'process.exit(1)'])(
-    'are refused when their thread ends by %s, and the next is read',
-    async (end) => {
-      const script = `
-        import { parentPort } from 'node:worker_threads';
-        parentPort.on('message', (chunks) => {
-          if (new TextDecoder().decode(chunks[0]) === 'end') ${end};
-          parentPort.postMessage({ kind: 'not_json' });
-        });`;
-      const mortal = createLargeBodies({
-        logger,
-        script: new URL(`data:text/javascript,${encodeURIComponent(script)}`),
-      });
-      const isWanted = () => true;
-      const reads = ['{', 'end', '{'].map((body) =>
-        mortal.read([Buffer.from(body)], ONE, isWanted),
-      );
-      expect(await Promise.allSettled(reads)).toMatchObject([
-        { value: { kind: 'not_json' } },
-        { reason: { code: 'service_unavailable' } },
-        { value: { kind: 'not_json' } },
-      ]);
-      await mortal.close();
-    },
-  );
-
-  it('are refused as unavailable if they still wait when the service closes', async () => {
-    const reads = Array.from({ length: 3 }, () => read(bodyWith()));
-    const ended = Promise.allSettled(reads);
-    await bodies.close();
-    expect(await ended).toMatchObject(
-      reads.map(() => ({ reason: { code: 'service_unavailable' } })),
-    );
+  it('that cannot be parsed keep no turn from others', async () => {
+    const bodies = open();
+    const refuse = () => {
+      throw new RangeError('test');
+    };
+    await expect(bodies.inTurn('one', refuse)).rejects.toThrow('test');
+    expect(await bodies.inTurn('one', () => 'next')).toBe('next');
   });
 });
 
 describe('what arrives of bodies', () => {
-  const holding = (bytesMax: { wallet: number; address: number; all: number }) =>
-    createLargeBodies({ logger, bytesMax });
-
   it('is bounded for a wallet, an address and the process, until it is let go', () => {
-    const { hold } = holding({ wallet: 10, address: 15, all: 20 });
+    const { hold } = open({ bytesMax: { wallet: 10, address: 15, all: 20 } });
     const refused = hold(ONE);
     refused.keep(9);
     expect(() => refused.keep(11)).toThrow(busy(10));
@@ -147,12 +119,12 @@ describe('what arrives of bodies', () => {
     expect(() => neighbour.keep(6)).toThrow(busy(15));
     neighbour.keep(5);
     const far = hold(stranger(9));
-    expect(() => far.keep(6)).toThrow(refusedAs('service_unavailable', {}));
+    expect(() => far.keep(6)).toThrow(unavailable);
     far.keep(5);
     first.release();
     hold(ONE).keep(5);
     // What was let go counts no second time.
     first.release();
-    expect(() => hold(stranger(8)).keep(6)).toThrow(refusedAs('service_unavailable', {}));
+    expect(() => hold(stranger(8)).keep(6)).toThrow(unavailable);
   });
 });

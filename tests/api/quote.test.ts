@@ -4,24 +4,9 @@ import { ApiError } from '../../api/contracts/errors.ts';
 import { type Admitted, admit, assertAffordable, quote } from '../../api/jobs/admission.ts';
 import type { Quote } from '../../api/ledger/job.ts';
 import type { Funds } from '../../api/sql/accounts.ts';
-import type { ModelRow } from '../../api/sql/workers.ts';
 import { countWith, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { NO_LIMIT } from '../../programs/client/generated/constants.ts';
-
-const standard: ModelRow = {
-  address: 'unused',
-  id: 'standard-model',
-  tier: 'standard',
-  label: '8B',
-  originator: 'Somebody',
-  context_window_tokens: 32_768,
-  credits_per_request: 8,
-  credits_per_1k_tokens: 4,
-  long_completion_threshold_tokens: 500,
-  created_at: 0n,
-  retires_at: null,
-  card_hash: null,
-};
+import { standardModel as standard } from './catalogued.ts';
 
 function request(change: Partial<ChatCompletionRequest> = {}): ChatCompletionRequest {
   return {

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createKey } from '../../api/account/keys.ts';
 import { bodyWith, openRequestScene, type RequestScene } from './requestScene.ts';
 
 const REQUEST_TIMEOUT_MS = 200;
@@ -34,7 +36,21 @@ async function exchange(request: string, at = scene): Promise<string> {
   return text(socket);
 }
 
+/** The answer that comes before the request's body does, which the client then gives up. */
+async function earlyAnswer(request: string): Promise<string> {
+  const socket = open();
+  socket.write(request);
+  let answer = '';
+  for await (const chunk of socket) {
+    answer += chunk;
+    const [, length] = /content-length: (\d+)/i.exec(answer) ?? [];
+    if (answer.split('\r\n\r\n')[1]?.length === Number(length)) break;
+  }
+  return answer;
+}
+
 const valid = bodyWith();
+const BYTES_MAX = 2 * 1_024 * 1_024;
 
 /** A completion with these header lines; the connection is to be closed after it. */
 function post(lines: string[], body = valid, { apiKey } = scene): string {
@@ -47,7 +63,7 @@ function get(path: string, lines = ['Host: x'], version = '1.1'): string {
   return `GET ${path} HTTP/${version}\r\n${own.join('\r\n')}\r\n\r\n`;
 }
 
-function expectRefused(answer: string, message: string): void {
+function expectRefused(answer: string, message: string, details?: object): void {
   expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   expect(answer).toMatch(/\r\nx-request-id: req_[0-9a-f]{32}\r\n/i);
   expect(JSON.parse(answer.slice(answer.indexOf('{')))).toEqual({
@@ -57,6 +73,7 @@ function expectRefused(answer: string, message: string): void {
       type: 'invalid_request_error',
       param: message.includes('Host') ? 'Host' : null,
       docs: 'https://api.example.com/docs/errors#invalid_request',
+      ...(details && { details }),
     },
   });
 }
@@ -72,9 +89,9 @@ describe('a request of ambiguous length', () => {
     expectRefused(await exchange(post(lines)), 'not valid HTTP');
   });
 
-  it('is refused before it has arrived when it announces more than 4 MiB', async () => {
-    const answer = await exchange(post([`Content-Length: ${4 * 1_024 * 1_024 + 1}`], ''));
-    expectRefused(answer, 'larger than 4 MiB');
+  it('is refused before it has arrived when it announces more than 2 MiB', async () => {
+    const answer = await earlyAnswer(post([`Content-Length: ${BYTES_MAX + 1}`], ''));
+    expectRefused(answer, 'larger than 2 MiB', { max_bytes: BYTES_MAX });
   });
 });
 
@@ -90,13 +107,28 @@ describe('a request that does not arrive completely', () => {
 
   it.each([
     ['without a key', 401, 'Accept: */*', 1_000_000],
-    ['above 4 MiB', 400, 'KEY', 5_000_000],
+    ['above 2 MiB', 400, 'KEY', 5_000_000],
   ])('ends its connection when it is refused early: %s', async (_why, status, line, length) => {
     const key = line === 'KEY' ? `Authorization: Bearer ${scene.apiKey}` : line;
     const head = ['Host: x', key, `Content-Length: ${length}`].join('\r\n');
-    const answer = await exchange(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n{"mod`);
+    const answer = await earlyAnswer(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n{"mod`);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     expect(answer.toLowerCase()).toContain('connection: close');
+  });
+
+  it('is taken up to 8 MiB once it was refused, and its connection then ends', async () => {
+    const socket = open();
+    socket.on('error', () => undefined);
+    socket.write(post([`Content-Length: ${100 * BYTES_MAX}`], ''));
+    const answered = text(socket).catch(() => '');
+    let sent = 0;
+    for (const chunk = Buffer.alloc(65_536); !socket.destroyed && sent < 100 * BYTES_MAX; ) {
+      if (!socket.write(chunk)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+      sent += chunk.length;
+    }
+    await answered;
+    expect(sent).toBeGreaterThan(3 * BYTES_MAX);
+    expect(sent).toBeLessThan(20 * BYTES_MAX);
   });
 
   it.each([valid.length + 1, 100_000])(
@@ -108,6 +140,19 @@ describe('a request that does not arrive completely', () => {
       expect(await scene.send(valid)).toMatchObject({ status: 200 });
     },
   );
+});
+
+describe('a body of a wallet without credits', () => {
+  it.each([
+    ['of 16 KiB', `Content-Length: ${16_384}`, valid.padEnd(16_384), '200'],
+    ['of more', `Content-Length: ${16_385}`, '', '402'],
+    ['in chunks', 'Transfer-Encoding: chunked', '', '402'],
+    ['compressed', 'Content-Length: 9\r\nContent-Encoding: gzip', '', '402'],
+  ])('is read or refused before any of it has arrived: %s', async (how, line, body, status) => {
+    const apiKey = await createKey(scene.pool, `a wallet ${how}`);
+    const answer = await earlyAnswer(post([line], body, { ...scene, apiKey }));
+    expect(answer.slice(9, 12)).toBe(status);
+  });
 });
 
 describe('a request that violates HTTP', () => {

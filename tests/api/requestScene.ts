@@ -3,6 +3,7 @@ import type { ServerOptions } from 'node:http';
 import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import type { Completions } from '../../api/jobs/completion.ts';
 import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { PRICE } from './catalogued.ts';
 import { openServedDatabase } from './servedDatabase.ts';
 
 export type Body = string | Uint8Array<ArrayBuffer>;
@@ -27,6 +28,7 @@ export async function openRequestScene(serverOptions: ServerOptions = {}) {
     } satisfies Completions,
   });
   const scene = await openServedDatabase(services, serverOptions);
+  await scene.pool.query('update mirror.credit_accounts set available_credits = $1', [PRICE]);
   return {
     ...scene,
     async send(body: Body, headers: Record<string, string> = {}): Promise<Answer> {

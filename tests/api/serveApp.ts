@@ -9,6 +9,7 @@ import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
 import { serve } from '../../api/http/server.ts';
 import { createMetrics } from '../../api/telemetry/metrics.ts';
 import { createLogger } from '../../common/logger.ts';
+import { openCatalogued } from './catalogued.ts';
 
 export interface ServedApp {
   url: string;
@@ -23,15 +24,17 @@ export async function serveApp(
   const { publicUrl = 'https://api.example.com', database } = services;
   const limit = () => createBurstLimit({ burst: 1_000, refillPerSecond: 1, nowMs: () => 0 });
   const logger = createLogger({ name: 'test', level: 'silent' });
-  const largeBodies = createLargeBodies({ logger });
+  const { catalog = openCatalogued(), nowSeconds = () => 0n } = services;
   const app = createApp({
     logger,
-    largeBodies,
     bursts: limit(),
     refusals: limit(),
     metrics: createMetrics(),
     tracer: trace.getTracer('test'),
-    ...(database && { keys: createKeyAdmission(database) }),
+    ...(database && {
+      keys: createKeyAdmission(database),
+      largeBodies: createLargeBodies({ database, catalog, nowSeconds }),
+    }),
     publicUrl,
     isDraining: () => false,
     corsOrigins: [],
@@ -51,7 +54,6 @@ export async function serveApp(
       server.closeAllConnections();
       server.close();
       await once(server, 'close');
-      await largeBodies.close();
     },
   };
 }

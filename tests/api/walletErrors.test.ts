@@ -119,16 +119,14 @@ describe('a wallet that limits what this service may lock', () => {
 
 describe('a request with several faults, including one of its wallet,', () => {
   it.each([
-    [{ messages: [] }, 'invalid_request'],
-    [{ model: 'none' }, 'model_not_found'],
-    [{ messages: [{ role: 'user', content: 'x'.repeat(300_000) }] }, 'context_length_exceeded'],
-  ])(
-    'gets the error of its body before that of its credits: %# [errors.order-of-checks]',
-    async (change, code) => {
-      const poor = await service.addWallet(1n);
-      expect(await complete(change, poor.apiKey)).toMatchObject({ status: 400, code });
-    },
-  );
+    ['its body', { messages: [] }, 'invalid_request'],
+    ['its model', { model: 'none' }, 'model_not_found'],
+    // Its body is not read.
+    ['its credits, above 16 KiB', { model: 'none'.repeat(5_000) }, 'insufficient_credits'],
+  ])('gets first the error of %s [errors.order-of-checks]', async (_what, change, code) => {
+    const poor = await service.addWallet(1n);
+    expect(await complete(change, poor.apiKey)).toMatchObject({ code });
+  });
 
   it('gets its credits error before the worker error, and both before the lock [errors.order-of-checks]', async () => {
     await limit({ job: 7n });

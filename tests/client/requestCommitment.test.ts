@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
-import {
-  canonicalJson,
-  type Json,
-  parseJson,
-  requestCommitment,
-} from '../../programs/client/proof.ts';
+import { parseJson } from '../../programs/client/parseJson.ts';
+import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
@@ -43,6 +39,13 @@ describe('JSON', () => {
     const texts = ['{"a":1,"\\n":2}', '{"a":1,"\\u00fc":2}', '{"a":1,"\\na":2}', '{"a":1,"ü":2}'];
     const keys = texts.map((text) => Object.keys(parseJson(text) as object)[1]);
     expect(keys).toEqual(['\n', 'ü', '\na', 'ü']);
+  });
+
+  it('has keys that look like the reader’s own stand-ins', () => {
+    const text = '{"#0":1,"\\n":{"#1":[{"\\u0023":2,"#":3}]},"__proto__":4}';
+    const read = parseJson(text) as object;
+    expect(read).toEqual(JSON.parse(text));
+    expect(Object.keys(read)).toEqual(['#0', '\n', '__proto__']);
   });
 
   it('is read as it was written, with any escapes, order and repeated keys', () => {

@@ -44,7 +44,7 @@ describe('the scan of a body', () => {
     ],
     ['depth in a message', { messages: `[${nestedArrays(200)}]` }, 'messages', 'nested more than'],
     ['a long list', { logit_bias: list(FIELD_VALUES_MAX + 2) }, 'logit_bias', 'than 16384 values'],
-    ['many messages', { messages: list(VALUES_MAX) }, 'messages', 'than 65536 values'],
+    ['many messages', { messages: list(VALUES_MAX) }, 'messages', 'than 50000 values'],
     [
       'a long list of messages by an escaped name',
       { 'x"y': list(FIELD_VALUES_MAX + 2) },
@@ -53,15 +53,16 @@ describe('the scan of a body', () => {
     ],
   ])('names the field at fault: %s', (_what, fields, param, words) => {
     const { fault } = scan(bodyWith(fields as Record<string, string>));
-    expect(fault).toEqual({ param, message: expect.stringContaining(words) });
+    expect(fault).toMatchObject({ param, message: expect.stringContaining(words) });
     expect(fault?.message).toContain(`'${param}'`);
   });
 
   it('counts the values of all fields, also where a name comes again', () => {
-    const again = Array.from({ length: 5 }, () => `"x":${list(FIELD_VALUES_MAX - 10)}`).join();
+    const again = Array.from({ length: 4 }, () => `"x":${list(FIELD_VALUES_MAX - 10)}`).join();
     expect(scan(`{${again}}`).fault).toEqual({
       param: 'x',
-      message: expect.stringContaining('makes the body hold more than 65536 values'),
+      message: expect.stringContaining('makes the body hold more than 50000 values'),
+      details: { max_values: 50_000 },
     });
   });
 
@@ -73,6 +74,7 @@ describe('the scan of a body', () => {
     expect(scan(text).fault).toEqual({
       param: undefined,
       message: expect.stringMatching(/^Invalid request body: is nested more than 128 levels deep/),
+      details: { max_depth: 128 },
     });
   });
 });

@@ -7,8 +7,8 @@ const run = (...args: string[]) =>
   spawnSync(process.execPath, args, { cwd: checkout, encoding: 'utf8' });
 
 it.each([
-  [['bench/main.ts'], 'npm run bench -- api|bodies|'],
-  [['bench/main.ts', 'unknown'], 'npm run bench -- api|bodies|'],
+  [['bench/main.ts'], 'npm run bench -- api|compute-units|'],
+  [['bench/main.ts', 'unknown'], 'npm run bench -- api|compute-units|'],
   [['tests/long.mjs'], 'npm run test:long -- fuzz|simulate|'],
   [['tests/long.mjs', 'unknown'], 'npm run test:long -- fuzz|simulate|'],
 ])('%j ends with 2 and the names that it takes', (args, help) => {

@@ -81,7 +81,7 @@ describe('an invalid request', () => {
     ['broken JSON', '{"model": '],
     ['no object', '[1, 2]'],
     ['an empty body', ''],
-    ['more than 4 MiB', JSON.stringify({ model: 'x', messages: 'x'.repeat(4 * 1_024 * 1_024) })],
+    ['more than 2 MiB', JSON.stringify({ model: 'x', messages: 'x'.repeat(2 * 1_024 * 1_024) })],
   ])('gets invalid_request: %s [completions.body-limits]', async (_name, body) => {
     const headers = { authorization: `Bearer ${service.apiKey}` };
     const path = `${service.baseUrl}/v1/chat/completions`;

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
+import { parseJson } from '../../programs/client/parseJson.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/crypto.node.ts';
 import {
   canonicalJson,
   type Json,
-  parseJson,
   requestCommitment,
   verifyHashed,
 } from '../../programs/client/proof.ts';

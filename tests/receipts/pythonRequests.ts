@@ -1,7 +1,7 @@
 import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
 import type { PassedField } from '../../common/workerProtocol.ts';
-import { parseJson } from '../../programs/client/proof.ts';
+import { parseJson } from '../../programs/client/parseJson.ts';
 import type { Random } from '../../testing/random.ts';
 
 /** What the API makes of a body for a worker. @throws ApiError for a body that it refuses */

@@ -19,7 +19,7 @@ const RULES: Readonly<Record<string, string>> = {
   'completions.unsupported':
     'Tools, functions, log probabilities, several choices, predictions and media are refused unless off.',
   'completions.body-limits':
-    'A body above 4 MiB, 2,048 messages or 128 levels, or what is no JSON object is a 400.',
+    'A body above 2 MiB, 50,000 values, 2,048 messages or 128 levels, or no JSON object, is a 400.',
   'completions.plain':
     'A plain answer is one completion object with id, choices, finish reason and usage.',
   'completions.plain-headers':

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { REQUEST_LIMITS, scanJson } from '../../common/format.ts';
 import type { Logger } from '../../common/logger.ts';
 import { STATUS_OF_WORKER_ERROR, type WorkerErrorCode } from '../../common/workerProtocol.ts';
-import { parseJson } from '../../programs/client/proof.ts';
+import { parseJson } from '../../programs/client/parseJson.ts';
 
 export type { WorkerErrorCode };
 

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import type { ErrorRequestHandler } from 'express';
+import { setTimeout } from 'node:timers/promises';
+import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from '../../../common/logger.ts';
-import { ApiError, ClientLeftError, toApiError } from '../../contracts/errors.ts';
-import { sendError } from '../../response/delivery.ts';
-import { requestIdOf } from './everyRequest.ts';
+import { ApiError, ClientLeftError, errorBody, toApiError } from '../../contracts/errors.ts';
+import { beginError, recordWhole, sendError } from '../../response/delivery.ts';
+import { requestIdOf, walletOf } from './everyRequest.ts';
 
 /** What express refuses by itself: it marks it with a 4xx status. */
 function describeRequestFault(thrown: unknown): ApiError | undefined {
@@ -33,8 +34,12 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
       });
     }
     if (response.headersSent) return void response.destroy();
-    // What is still to come of the body would be received for nothing.
-    if (hasUnreadBody(request)) response.set('connection', 'close');
+    if (hasUnreadBody(request)) {
+      // What is still to come of the body would be received for nothing.
+      response.set('connection', 'close');
+      // A stranger's connection ends at once: it must not be held by who has no key.
+      if (walletOf(response)) return void sendEarlyError(response, error, publicUrl);
+    }
     sendError(response, error, publicUrl);
   };
 }
@@ -42,4 +47,44 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
 function hasUnreadBody({ complete, headers }: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = headers;
   return !complete && (encoding !== undefined || Number(length) > 0);
+}
+
+/** How much of a refused request's body is taken at most, and for how long. */
+const REST_BYTES_MAX = 8 * 1_024 * 1_024;
+const REST_MS_MAX = 10_000;
+/** Between two chunks of all such bodies, so that many who send again at once are no load. */
+const REST_CHUNK_MS = 2;
+/** Whose rest is being taken. */
+let refused = 0;
+
+/**
+ * Sends an error before the whole body of its request has come, and ends the connection. Closed with
+ * bytes unread it would be reset, and the client would lose the answer. So the rest is taken first.
+ */
+async function sendEarlyError(
+  response: Response,
+  error: ApiError,
+  publicUrl: string,
+): Promise<void> {
+  const body = Buffer.from(JSON.stringify(errorBody(error, publicUrl)));
+  beginError(response, error)
+    .set('content-type', 'application/json; charset=utf-8')
+    .set('content-length', String(body.length))
+    .write(body);
+  recordWhole(response);
+  refused += 1;
+  // It fails once the client has left, which ends it as well.
+  const rest = takeRest(response.req).catch(() => undefined);
+  await Promise.race([rest, setTimeout(REST_MS_MAX, undefined, { ref: false })]);
+  refused -= 1;
+  response.end();
+}
+
+async function takeRest(request: IncomingMessage): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    bytes += chunk.length;
+    if (bytes > REST_BYTES_MAX) return;
+    await setTimeout(REST_CHUNK_MS * refused);
+  }
 }

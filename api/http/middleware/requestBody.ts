@@ -1,35 +1,31 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
-import { parseJson } from '../../../programs/client/proof.ts';
+import { parseJson } from '../../../programs/client/parseJson.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
-import type { ReadBody } from '../largeBodies/thread.ts';
 import { addressOf } from './burstLimit.ts';
 import { walletOf } from './everyRequest.ts';
 
 /** The largest body of any other request than a completion. */
 const SMALL_BYTES_MAX = 64 * 1_024;
 /**
- * A body with fewer bytes and values is read in about a millisecond, without the thread. Most prompts
- * are so small, so that large bodies of other wallets cannot delay them.
+ * A body with fewer bytes and values is parsed in about a millisecond, without a turn. Most prompts are
+ * so small, so that large bodies of other wallets cannot delay them.
  */
 const PROMPT_BYTES_MAX = 256 * 1_024;
 export const SMALL_VALUES_MAX = 1_024;
-/** Smaller bodies count for no limit: they are no load, even from many connections. */
-const UNCOUNTED_BYTES_MAX = 16 * 1_024;
-
-/** So that 4 MiB take about as long as the Retry-After of the refusal. */
-const REFUSED_CHUNK_MS = 15;
+const SMALL_LIMITS = { ...REQUEST_LIMITS, values: SMALL_VALUES_MAX };
+/** Smaller bodies are read for every live key and count for no limit: they are no load. */
+const FREE_BYTES_MAX = 16 * 1_024;
 
 const rawBodies = new WeakMap<IncomingMessage, Uint8Array>();
-const readCompletions = new WeakMap<IncomingMessage, ChatCompletionRequest>();
 const EMPTY = new Uint8Array();
 
 /**
@@ -38,7 +34,7 @@ const EMPTY = new Uint8Array();
  *
  * Before any parser, the bytes are scanned for what parsers are slow at.
  *
- * @param largeBodies reads the large bodies of completions. Without it, large bodies are refused
+ * @param largeBodies for completions: these may be large, and are parsed by their contract too
  */
 export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
   const bytesMax = largeBodies ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
@@ -48,81 +44,68 @@ export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
     assertUtf8Named(request);
     // Refused before any of it is received.
     if (Number(length) > bytesMax) throw tooLarge(bytesMax);
-    const isRead = largeBodies
+    const body = largeBodies
       ? await readCompletion(request, response, largeBodies)
-      : readSmall(request, await receive(request, { bytesMax }));
-    if (isRead) next();
+      : await readSmall(request);
+    if (!body) return;
+    rawBodies.set(request, body.bytes);
+    request.body = body.value;
+    next();
   };
 }
 
-/** @returns whether the client still waits */
+interface ReadBody {
+  bytes: Uint8Array;
+  value: unknown;
+}
+
+async function readSmall(request: Request): Promise<ReadBody> {
+  const bytes = await receive(request, SMALL_BYTES_MAX);
+  return { bytes, value: parse(bytes, scanJson(bytes, SMALL_LIMITS)) };
+}
+
+/** @returns undefined where the client has left */
 async function readCompletion(
   request: Request,
   response: Response,
   largeBodies: LargeBodies,
-): Promise<boolean> {
+): Promise<ReadBody | undefined> {
   const sender = { wallet: walletOf(response) ?? '', address: addressOf(request) };
+  if (mayBeLarge(request)) await largeBodies.admit(sender.wallet);
   let held = undefined as ReturnType<LargeBodies['hold']> | undefined;
-  let isLarge = false;
-  const onBytes = (bytes: number) => {
-    if (bytes <= UNCOUNTED_BYTES_MAX) return;
-    held ??= largeBodies.hold(sender);
-    held.keep(bytes);
-    if (isLarge || bytes <= PROMPT_BYTES_MAX) return;
-    isLarge = true;
-    // Refused before the rest arrives, where the queue is full.
-    held.assertPlace();
-  };
   try {
-    const chunks = await receive(request, { bytesMax: REQUEST_BYTES_MAX, onBytes });
-    if (!isLarge && readSmall(request, chunks, { isLastWord: false })) return true;
-    return note(request, await largeBodies.read(chunks, sender, () => !response.destroyed));
+    const bytes = await receive(request, REQUEST_BYTES_MAX, (arrived) => {
+      if (arrived <= FREE_BYTES_MAX) return;
+      held ??= largeBodies.hold(sender);
+      held.keep(arrived);
+    });
+    if (bytes.length <= PROMPT_BYTES_MAX) {
+      // It stops at the first value too many.
+      const scan = scanJson(bytes, SMALL_LIMITS);
+      if (scan.values <= SMALL_VALUES_MAX) {
+        return { bytes, value: parseChatCompletion(parse(bytes, scan)) };
+      }
+    }
+    return await largeBodies.inTurn(sender.wallet, () => {
+      if (response.destroyed) return undefined;
+      return { bytes, value: parseChatCompletion(parse(bytes, scanJson(bytes))) };
+    });
   } finally {
     held?.release();
   }
 }
 
-/** @returns whether anything was read */
-function note(request: Request, read: ReadBody | undefined): boolean {
-  switch (read?.kind) {
-    case undefined:
-      return false;
-    case 'not_utf8':
-      throw new BodyFault('encoding.invalid');
-    case 'not_json':
-      throw new BodyFault('json.invalid');
-    case 'invalid':
-      throw invalid(read);
-    case 'request':
-      rawBodies.set(request, read.bytes);
-      request.body = read.request;
-      readCompletions.set(request, read.request);
-      return true;
-  }
+/** Whether it is, or does not say how large it is. */
+function mayBeLarge({ headers }: Request): boolean {
+  const { 'content-length': length, 'content-encoding': encoding = 'identity' } = headers;
+  const isKnown = length !== undefined && encoding.toLowerCase() === 'identity';
+  return !isKnown || Number(length) > FREE_BYTES_MAX;
 }
 
-/**
- * @param options.isLastWord whether to refuse a body with more values than a small one has
- * @returns whether it is a small body, and was read
- */
-function readSmall(
-  request: Request,
-  chunks: readonly Uint8Array[],
-  { isLastWord = true } = {},
-): boolean {
-  const [only = EMPTY] = chunks;
-  const bytes = chunks.length > 1 ? Buffer.concat(chunks) : only;
+function parse(bytes: Uint8Array, { fault }: ReturnType<typeof scanJson>): unknown {
   if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
-  // The scan stops at the first value too many. Then the thread reads the body.
-  const { values, fault } = scanJson(bytes, { ...REQUEST_LIMITS, values: SMALL_VALUES_MAX });
-  if (values > SMALL_VALUES_MAX && !isLastWord) return false;
   if (fault) throw invalid(fault);
-  rawBodies.set(request, bytes);
-  request.body = bytes.length === 0 ? {} : parse(bytes);
-  return true;
-}
-
-function parse(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
   try {
     // The decoder drops a byte order mark, which some clients send.
     return parseJson(new TextDecoder().decode(bytes));
@@ -135,47 +118,35 @@ function parse(bytes: Uint8Array): unknown {
  * Receives a body and decompresses it. Of a large body, each turn of the event loop takes one chunk, so
  * that it does not delay other requests.
  *
- * @param options.onBytes called with how many have arrived; what it throws ends the body
+ * @param onBytes called with how many have arrived; what it throws ends the body
  */
 async function receive(
   request: Request,
-  { bytesMax, onBytes }: { bytesMax: number; onBytes?: (bytes: number) => void },
-): Promise<Uint8Array[]> {
+  bytesMax: number,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<Uint8Array> {
   const source = decompressed(request);
-  const chunks: Uint8Array[] = [];
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  let refusal: unknown;
   try {
     // Destroying the request would end its response, too.
     for await (const chunk of source.iterator({ destroyOnReturn: false })) {
       bytes += chunk.length;
       if (bytes > bytesMax) throw tooLarge(bytesMax);
-      refusal ??= refusalOf(() => onBytes?.(bytes));
-      if (refusal === undefined) chunks.push(chunk);
-      else chunks.length = 0;
-      // Most clients read an answer only once they have sent everything.
-      if (refusal !== undefined) await setTimeout(REFUSED_CHUNK_MS);
-      else if (bytes > SMALL_BYTES_MAX) await setImmediate();
+      onBytes(bytes);
+      chunks.push(chunk);
+      if (bytes > SMALL_BYTES_MAX) await setImmediate();
     }
-    if (refusal !== undefined) throw refusal;
-    return chunks;
   } catch (error) {
-    if (source !== request) source.destroy();
-    // Reads and drops the rest, so that the answer is not lost with the connection.
-    request.unpipe();
-    request.resume();
+    if (source !== request) {
+      request.unpipe();
+      source.destroy();
+    }
     if (error instanceof ApiError) throw error;
     throw new BodyFault(request.errored ? 'request.aborted' : 'encoding.malformed', error);
   }
-}
-
-function refusalOf(work: () => void): unknown {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
+  const [only = EMPTY] = chunks;
+  return chunks.length > 1 ? Buffer.concat(chunks) : only;
 }
 
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
@@ -204,13 +175,20 @@ function assertUtf8Named(request: Request): void {
   if (charset !== '' && !UTF8.test(charset)) throw new BodyFault('charset.unsupported');
 }
 
-function invalid({ message, param }: { message: string; param: string | undefined }): ApiError {
-  return new ApiError('invalid_request', message, param === undefined ? {} : { param });
+type Fault = NonNullable<ReturnType<typeof scanJson>['fault']>;
+
+function invalid({ message, param, details }: Fault): ApiError {
+  return new ApiError('invalid_request', message, {
+    ...(param !== undefined && { param }),
+    details,
+  });
 }
 
 function tooLarge(bytesMax: number): ApiError {
-  const size = bytesMax === REQUEST_BYTES_MAX ? '4 MiB' : '64 KiB';
-  return new ApiError('invalid_request', `The body is larger than ${size}.`);
+  const size = bytesMax === REQUEST_BYTES_MAX ? '2 MiB' : '64 KiB';
+  return new ApiError('invalid_request', `The body is larger than ${size}.`, {
+    details: { max_bytes: bytesMax },
+  });
 }
 
 /** The body as it arrived, after decompression. */
@@ -218,13 +196,9 @@ export function rawBodyOf(request: IncomingMessage): Uint8Array {
   return rawBodies.get(request) ?? EMPTY;
 }
 
-/**
- * The body of a completion. A large one was read by its contract already, in a thread.
- *
- * @throws ApiError `invalid_request`
- */
-export function completionOf(request: Request): ChatCompletionRequest {
-  return readCompletions.get(request) ?? parseChatCompletion(request.body);
+/** The body of a completion, which was parsed with it. */
+export function completionOf({ body }: Request): ChatCompletionRequest {
+  return body;
 }
 
 const FAULTS = {

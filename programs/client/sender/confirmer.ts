@@ -1,15 +1,18 @@
 import { type Deferred, delay, withResolvers } from '../../../common/wait.ts';
 import {
   getBlockHeight,
+  getLatestBlockhash,
   getSignatureStatuses,
   type SignatureStatus,
   sendTransaction,
   type TransactionError,
 } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
-import { COMMITMENT } from './blockhashes.ts';
 import { LedgerUnavailableError, refusalOf, type SendResult } from './sendResult.ts';
 import { createSignatureNotices, type SignatureNotice } from './signatureNotices.ts';
+
+/** Recent enough for new transactions, old enough not to be lost with a fork. */
+export const COMMITMENT = 'confirmed';
 
 /**
  * Measures the duration of slots, within bounds: it differs between ledgers by a factor of twenty.
@@ -257,4 +260,57 @@ function resultOf(signature: string, slot: number, err: TransactionError | null)
 function reached(status: SignatureStatus, commitment: SenderCommitment): boolean {
   const { confirmationStatus } = status;
   return confirmationStatus === 'finalized' || confirmationStatus === commitment;
+}
+
+export interface Blockhash {
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+  readonly slot: number;
+}
+
+/** On the fastest ledger a blockhash lives for 3 s, and a transaction needs most of that. */
+const FRESH_MS = 1_000;
+const RETRY_DELAYS_MS = [100, 400];
+
+/** Young blockhashes, fetched only while transactions are sent. */
+export function createBlockhashes(rpc: LedgerNode) {
+  let young: { value: Blockhash; untilMs: number } | undefined;
+  let fetching: Promise<Blockhash> | undefined;
+
+  async function fetch(): Promise<Blockhash> {
+    const { slot, value: latest } = await withRetries(() =>
+      getLatestBlockhash(rpc, { commitment: COMMITMENT }),
+    );
+    const value = { ...latest, slot };
+    young = { value, untilMs: performance.now() + FRESH_MS };
+    return value;
+  }
+
+  return {
+    /** @throws LedgerUnavailableError when no node answers with one */
+    async current(): Promise<Blockhash> {
+      if (young !== undefined && performance.now() < young.untilMs) return young.value;
+      fetching ??= fetch().finally(() => {
+        fetching = undefined;
+      });
+      return fetching;
+    },
+    /** Drops a blockhash that the ledger does not know, or no longer. */
+    forget(refused: Blockhash): void {
+      if (young?.value.blockhash === refused.blockhash) young = undefined;
+    },
+  };
+}
+
+async function withRetries<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (const delayMs of RETRY_DELAYS_MS) {
+    try {
+      return await ask();
+    } catch {
+      await delay(delayMs);
+    }
+  }
+  return ask().catch((cause: unknown) => {
+    throw new LedgerUnavailableError('No node returned a blockhash', { signature: null, cause });
+  });
 }

@@ -2,8 +2,13 @@ import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } fro
 import { RpcError } from '../rpc/answers.ts';
 import { preflightErrorOf, sendTransaction, type TransactionError } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
-import { type Blockhash, COMMITMENT, createBlockhashes } from './blockhashes.ts';
-import { createConfirmer, type SenderCommitment } from './confirmer.ts';
+import {
+  type Blockhash,
+  COMMITMENT,
+  createBlockhashes,
+  createConfirmer,
+  type SenderCommitment,
+} from './confirmer.ts';
 import {
   isOutOfUnits,
   isTooLarge,

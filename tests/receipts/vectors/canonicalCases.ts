@@ -1,10 +1,6 @@
+import { parseJson } from '../../../programs/client/parseJson.ts';
 import { bytesToHex } from '../../../programs/client/platform/bytes.ts';
-import {
-  canonicalJson,
-  type Json,
-  parseJson,
-  requestCommitment,
-} from '../../../programs/client/proof.ts';
+import { canonicalJson, type Json, requestCommitment } from '../../../programs/client/proof.ts';
 import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase } from './cases.ts';
 import { drawRequest, drawText, spell } from './draw.ts';

@@ -9,11 +9,11 @@ import {
   parseReceipt,
   receiptMessage,
 } from '../../../programs/client/index.ts';
+import { parseJson } from '../../../programs/client/parseJson.ts';
 import { bytesToHex, hexToBytes, utf8 } from '../../../programs/client/platform/bytes.ts';
 import {
   canonicalJson,
   type Json,
-  parseJson,
   requestCommitment,
   verifyHashed,
 } from '../../../programs/client/proof.ts';

@@ -1,4 +1,5 @@
-import { endOfString, LEVELS_MAX, parseJson } from '../../proof.ts';
+import { endOfString, parseJson } from '../../parseJson.ts';
+import { LEVELS_MAX } from '../../proof.ts';
 import { SavedFileError } from './savedFile.ts';
 
 /** What a file holds. */
