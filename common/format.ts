@@ -18,9 +18,8 @@ export function isoTime(unixSeconds: bigint): string {
   return new Date(Math.min(Number(unixSeconds) * 1_000, TIME_MS_MAX)).toISOString();
 }
 
-export function isoTimeOrNull(unixSeconds: bigint | null): string | null {
-  return unixSeconds === null ? null : isoTime(unixSeconds);
-}
+export const isoTimeOrNull = (unixSeconds: bigint | null): string | null =>
+  unixSeconds === null ? null : isoTime(unixSeconds);
 
 /** A digest as the interface spells it. */
 export function sha256Text(hex: string): string {

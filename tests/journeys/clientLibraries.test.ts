@@ -212,21 +212,18 @@ describe('the official client with another base URL and key', () => {
 });
 
 const city = z.object({ city: z.string().min(1), people: z.int().min(1_000) });
-/** Of the built-in engine, which the workers beside `npm start` have. */
-const SMALLEST_CITY = { city: 'a', people: 1_000 };
 
 describe("structured output by the official client's helpers", () => {
   const asked = { messages, response_format: zodResponseFormat(city, 'city') };
 
   it('is parsed from a plain answer and from a stream', async () => {
     const { choices } = await client.chat.completions.parse({ ...asked, model });
-    expect(choices[0]).toMatchObject({
-      finish_reason: 'stop',
-      message: { parsed: SMALLEST_CITY },
-    });
+    expect(choices[0]?.finish_reason).toBe('stop');
+    city.parse(choices[0]?.message.parsed);
     const stream = client.chat.completions.stream({ ...asked, model });
     const streamed = await stream.finalChatCompletion();
-    expect(streamed.choices[0]?.message.parsed).toEqual(SMALLEST_CITY);
+    // The same request is answered alike.
+    expect(streamed.choices[0]?.message.parsed).toEqual(choices[0]?.message.parsed);
   });
 });
 
@@ -251,7 +248,7 @@ describe('LangChain', () => {
     expect(pieces.length).toBeGreaterThan(1);
     expect(usages).toEqual([expect.objectContaining({ total_tokens: expect.any(Number) })]);
     const structured = chat().withStructuredOutput(city, { method: 'jsonSchema' });
-    expect(await structured.invoke(PROMPT)).toEqual(SMALLEST_CITY);
+    city.parse(await structured.invoke(PROMPT));
     await expect(chat(wrongKey).invoke(PROMPT)).rejects.toMatchObject({
       ...{ status: 401, code: 'invalid_api_key' },
     });
@@ -276,7 +273,7 @@ describe('the Vercel AI SDK', () => {
     expect(await stream.text).not.toBe('');
     expect((await stream.usage).totalTokens).toBeGreaterThan(0);
     const output = Output.object({ schema: city });
-    expect((await generateText({ ...asked(), output })).output).toEqual(SMALLEST_CITY);
+    city.parse((await generateText({ ...asked(), output })).output);
     const error = await generateText(asked(wrongKey)).catch((thrown: unknown) => thrown);
     expect(APICallError.isInstance(error) && [error.statusCode, error.isRetryable]).toEqual([
       401,

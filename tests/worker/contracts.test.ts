@@ -61,7 +61,7 @@ describe('an oversized text', () => {
 describe('a body that parsers are slow at', () => {
   it.each([
     ['deep', `{"chat":${'['.repeat(2_000_000)}`, 'nested more than 132 levels'],
-    ['of endless values', `{"chat":[${'{},'.repeat(1_500_000)}0]}`, 'more than 65600 values'],
+    ['of endless values', `{"chat":[${'{},'.repeat(500_000)}0]}`, 'more than 50064 values'],
   ])('is refused unparsed, signed or not: %s', async (_what, body, words) => {
     const parsing = jest.spyOn(JSON, 'parse');
     const response = await fetch(`${scene.url}/jobs`, { method: 'POST', body });
