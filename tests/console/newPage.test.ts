@@ -1,6 +1,16 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,8 +42,11 @@ const ENTRY = `'/console/sample': {
     reads: ['/sample'],
   },
   `;
-const ROUTE = `getSample: route('GET', '/sample', 'public', { summary: 'sample' }),
+const ROUTE = `getSample: route('GET', '/sample', ['public'], { summary: 'sample' }),
   `;
+
+/** What the page is written into, and what runs beside it. */
+const COPIED = ['console', 'api/console', 'api/contracts', 'package.json'];
 
 let copy: string;
 
@@ -44,12 +57,12 @@ beforeAll(async () => {
   for (const folder of ['', 'api']) {
     for (const name of await readdir(join(ROOT, folder))) {
       const path = join(folder, name);
-      if (/^(api|console|api\/console|package\.json)$/.test(path)) continue;
+      if (path === 'api' || COPIED.includes(path)) continue;
       await symlink(join(ROOT, path), join(copy, path));
     }
   }
   const filter = (path: string) => !path.endsWith('console/dist');
-  for (const path of ['console', 'api/console', 'package.json']) {
+  for (const path of COPIED) {
     await cp(join(ROOT, path), join(copy, path), { recursive: true, filter });
   }
 });
@@ -57,6 +70,8 @@ beforeAll(async () => {
 afterAll(() => rm(copy, { recursive: true }));
 
 async function insertBefore(path: string, mark: string, text: string): Promise<void> {
+  // Through a link it would be the checkout's own file.
+  expect(await realpath(join(copy, path))).toBe(join(await realpath(copy), path));
   const before = await readFile(join(copy, path), 'utf8');
   expect(before).toContain(mark);
   await writeFile(join(copy, path), before.replace(mark, text + mark));
