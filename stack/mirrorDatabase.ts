@@ -71,6 +71,8 @@ async function empty(client: pg.PoolClient, genesisHash: string): Promise<void> 
   await clearMirror(client);
   // A new ledger has announced no low balance.
   await client.query('update service.credit_alerts set is_low = false');
+  // It has no job that a request could repeat, and its keys may not open what others have sealed.
+  await client.query('delete from service.request_secret');
   await client.query(`comment on schema mirror is ${client.escapeLiteral(MARK + genesisHash)}`);
 }
 
