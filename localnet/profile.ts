@@ -1,4 +1,4 @@
-import type { BlockLimits } from './bank/blockSpace.ts';
+import type { BlockLimits } from './bank/fees.ts';
 
 /** How a ledger keeps time, what it charges, and what its blocks take. */
 export interface Profile {

@@ -1,7 +1,7 @@
 import { createBank } from './bank/bank.ts';
+import type { Lags } from './bank/chain.ts';
 import { openFaucet } from './bank/faucet.ts';
 import { createUnreliableMood, RELIABLE } from './bank/mood.ts';
-import type { Lags } from './bank/recentBlocks.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
 import { PROFILES, type Profile, type ProfileName } from './profile.ts';
 import { type RpcServer, startRpcServer } from './rpc/server.ts';

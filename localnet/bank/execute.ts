@@ -95,10 +95,6 @@ export function writtenBy(runtime: Runtime, transaction: DecodedTransaction): Ui
   return [...transaction.keys.filter((_, index) => isWritable(transaction, index)), ...loaded];
 }
 
-export function isExecuted(result: Executed | Refused): result is Executed {
-  return 'meta' in result;
-}
-
 interface Snapshot {
   /** The accounts that the transaction may change, by index. */
   readonly writable: ReadonlyMap<number, Account | null>;

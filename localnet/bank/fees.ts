@@ -14,6 +14,13 @@ const COMPUTE_UNITS_BUILTIN = 3_000;
 /** What a transaction without a limit may load. */
 const LOADED_BYTES_DEFAULT = 64 * 1_024 * 1_024;
 
+// The constants of a cluster's cost model.
+const UNITS_PER_SIGNATURE = 720;
+const UNITS_PER_WRITTEN_ACCOUNT = 300;
+const DATA_BYTES_PER_UNIT = 4;
+const LOADED_PAGE_BYTES = 32 * 1_024;
+const UNITS_PER_LOADED_PAGE = 8;
+
 const SET_COMPUTE_UNIT_LIMIT = 2;
 const SET_COMPUTE_UNIT_PRICE = 3;
 const SET_LOADED_BYTES_LIMIT = 4;
@@ -30,16 +37,14 @@ const VERIFICATION_UNITS = new Map([
   [SECP256K1, 6_690],
   [SECP256R1, 4_800],
 ]);
-const BUILTINS = new Set([
-  ...[COMPUTE_BUDGET, ED25519, SECP256K1],
-  ...[
-    '11111111111111111111111111111111',
-    'BPFLoaderUpgradeab1e11111111111111111111111',
-    'BPFLoader1111111111111111111111111111111111',
-    'BPFLoader2111111111111111111111111111111111',
-    'LoaderV411111111111111111111111111111111111',
-  ].map(idOf),
-]);
+const LOADERS = [
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+].map(idOf);
+const SYSTEM = idOf('11111111111111111111111111111111');
+const BUILTINS = new Set([COMPUTE_BUDGET, ED25519, SECP256K1, SYSTEM, ...LOADERS]);
 
 /** What a transaction asks for. */
 interface Budget {
@@ -97,4 +102,57 @@ export function feeOf(message: Message): bigint {
     (microLamports + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
   const fee = BigInt(signatures) * LAMPORTS_PER_SIGNATURE + priority;
   return fee > LAMPORTS_MAX ? LAMPORTS_MAX : fee;
+}
+
+/** What a block takes, in units of a cluster's cost model. */
+export interface BlockLimits {
+  readonly blockUnits: number;
+  /** For all transactions together that write one account. */
+  readonly accountUnits: number;
+}
+
+/**
+ * What a transaction takes of a block, in units of a cluster's cost model.
+ *
+ * @param written how many accounts it may change
+ * @param used the compute units that it used; by default all that it asks for
+ */
+function costOf(transaction: Message, written: number, used?: number): number {
+  const { verificationUnits, loadedBytes, computeUnits } = budgetOf(transaction);
+  const dataBytes = transaction.instructions.reduce((sum, { data }) => sum + data.length, 0);
+  return (
+    transaction.header.numRequiredSignatures * UNITS_PER_SIGNATURE +
+    verificationUnits +
+    written * UNITS_PER_WRITTEN_ACCOUNT +
+    Math.floor(dataBytes / DATA_BYTES_PER_UNIT) +
+    Math.ceil(loadedBytes / LOADED_PAGE_BYTES) * UNITS_PER_LOADED_PAGE +
+    (used ?? computeUnits)
+  );
+}
+
+/**
+ * What is left of an open block. As a leader does, it takes a transaction by what that asks for, and
+ * counts what it used. Loaded bytes count as asked for: the runtime does not report them.
+ */
+export function createBlockSpace({ blockUnits, accountUnits }: BlockLimits) {
+  let units = 0;
+  const unitsByAccount = new Map<string, number>();
+  const unitsOf = (account: Uint8Array): number => unitsByAccount.get(nameOfBytes(account)) ?? 0;
+
+  return {
+    /** @param written the accounts that the transaction may change */
+    fits(transaction: Message, written: readonly Uint8Array[]): boolean {
+      const cost = costOf(transaction, written.length);
+      const fitsAccount = (account: Uint8Array) => unitsOf(account) + cost <= accountUnits;
+      return units + cost <= blockUnits && written.every(fitsAccount);
+    },
+    /** @param computeUnits those it used, of the ones that it asked for */
+    take(transaction: Message, written: readonly Uint8Array[], computeUnits: number): void {
+      const cost = costOf(transaction, written.length, computeUnits);
+      units += cost;
+      for (const account of written) {
+        unitsByAccount.set(nameOfBytes(account), unitsOf(account) + cost);
+      }
+    },
+  };
 }

@@ -1,8 +1,8 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
+import type { Block, Commitment } from '../bank/chain.ts';
 import { producedSlot } from '../bank/mood.ts';
-import type { Block, Commitment } from '../bank/recentBlocks.ts';
 import { addressText } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
 import { filterOf } from './methods/accounts.ts';

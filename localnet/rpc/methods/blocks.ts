@@ -1,7 +1,7 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
+import type { BlockCommitment } from '../../bank/chain.ts';
 import { producedSlot } from '../../bank/mood.ts';
-import type { BlockCommitment } from '../../bank/recentBlocks.ts';
 import type { BlockRow } from '../../store/history.ts';
 import { Serialized } from '../../wire/text.ts';
 import { encodeAccountsOnly, encodeTransaction } from '../encode/transaction.ts';

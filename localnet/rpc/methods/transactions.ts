@@ -96,7 +96,7 @@ export const transactionMethods = {
     const { faults } = bank.mood;
     if (faults) {
       if (isPreflighted) {
-        refuse({ execution: bank.simulate(transaction, { verifiesSignatures: true }) }, true);
+        refuse({ execution: bank.simulate(transaction, true) }, true);
       }
       for (const delayMs of faults.delaysMs()) bank.executeIn(delayMs, transaction);
     } else {
@@ -256,7 +256,7 @@ function simulate(
 ): object {
   const { err, logs, innerInstructions, computeUnits, returnData, after } = bank.simulate(
     transaction,
-    { verifiesSignatures: config.sigVerify === true },
+    config.sigVerify === true,
   );
   const accounts = config.accounts?.addresses.map((one) =>
     encodeAccount(bank.runtime, after.get(hexOf(one)) ?? bank.account(one, 'processed'), {

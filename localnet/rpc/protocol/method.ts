@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Bank } from '../../bank/bank.ts';
 import type { Faucet } from '../../bank/faucet.ts';
-import type { Commitment } from '../../bank/recentBlocks.ts';
+import type { Commitment } from '../../bank/chain.ts';
 import { explainIssue } from './parameters.ts';
 
 /** What a call is refused with, as JSON-RPC says it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
 import { SIGNATURE_BYTES } from '../../../programs/client/wire/index.ts';
-import { BLOCK_COMMITMENTS } from '../../bank/recentBlocks.ts';
+import { BLOCK_COMMITMENTS } from '../../bank/chain.ts';
 import { ADDRESS_BYTES } from '../../runtime/runtime.ts';
 
 // Parameters of methods. All bytes for the runtime are decoded and measured here.
