@@ -4,7 +4,7 @@ import { openFaucet } from './bank/faucet.ts';
 import { createUnreliableMood, RELIABLE } from './bank/mood.ts';
 import { createBlockhashes } from './bank/sysvars.ts';
 import { PROFILES, type Profile, type ProfileName } from './profile.ts';
-import { type RpcServer, startRpcServer } from './rpc/server.ts';
+import { startRpcServer } from './rpc/server.ts';
 import { type DeployedProgram, deployProgram } from './runtime/deployment.ts';
 import {
   type Account,
@@ -50,10 +50,7 @@ export interface LocalnetOptions {
 export type StoredAccounts = Iterable<readonly [address: Uint8Array, account: Account]>;
 
 /** A running ledger. */
-export interface Localnet extends Pick<RpcServer, 'rpcUrl' | 'wsUrl'> {
-  readonly genesisHash: string;
-  close(): Promise<void>;
-}
+export type Localnet = Awaited<ReturnType<typeof startLocalnet>>;
 
 /** Time to read for those who sign by hand. */
 const BLOCKHASH_MS = 60_000;
@@ -72,7 +69,7 @@ const monotoneNowMs = performance.now.bind(performance);
  * @throws LedgerFilesError when the folder cannot be used; AccountRefusedError naming a broken program;
  *   Error with the name of an occupied port
  */
-export async function startLocalnet(options: LocalnetOptions = {}): Promise<Localnet> {
+export async function startLocalnet(options: LocalnetOptions = {}) {
   const profile = PROFILES[options.profile ?? 'development'];
   const { host = '127.0.0.1', port = 0 } = options;
   const { programs = [], onFault = rethrow } = options;
@@ -109,7 +106,7 @@ export async function startLocalnet(options: LocalnetOptions = {}): Promise<Loca
       rpcUrl: server.rpcUrl,
       wsUrl: server.wsUrl,
       genesisHash,
-      async close() {
+      async close(): Promise<void> {
         await server.close();
         await bank.close();
         storeTime(store, timeline);

@@ -4,12 +4,7 @@ import { decodeTransaction } from '../../programs/client/wire/index.ts';
 import { RENT_EPOCH_NEVER } from '../runtime/runtime.ts';
 import type { Bank } from './bank.ts';
 
-/** Airdrops lamports by ordinary transactions. */
-export interface Faucet {
-  readonly address: Uint8Array;
-  /** @returns the transfer's signature @throws AirdropError when the ledger refuses it */
-  airdrop(to: Uint8Array, lamports: bigint): Promise<string>;
-}
+export type Faucet = Awaited<ReturnType<typeof openFaucet>>;
 
 /** The ledger refused an airdrop, for example to a program's account. */
 export class AirdropError extends Error {
@@ -19,8 +14,12 @@ export class AirdropError extends Error {
 /** Half the supply of a cluster, and far below the limit of 64 bits. */
 const FAUCET_LAMPORTS = 250_000_000n * 1_000_000_000n;
 
-/** @param seed the ledger's seed, so that the faucet has the same key at each start */
-export async function openFaucet(bank: Bank, seed: Uint8Array): Promise<Faucet> {
+/**
+ * Airdrops lamports by ordinary transactions.
+ *
+ * @param seed the ledger's seed, so that the faucet has the same key at each start
+ */
+export async function openFaucet(bank: Bank, seed: Uint8Array) {
   const keypair = Keypair.fromSeed(seed);
   const address = keypair.publicKey.toBytes();
   let airdrops = 0;
@@ -34,7 +33,8 @@ export async function openFaucet(bank: Bank, seed: Uint8Array): Promise<Faucet> 
 
   return {
     address,
-    async airdrop(to, lamports) {
+    /** @returns the transfer's signature @throws AirdropError when the ledger refuses it */
+    async airdrop(to: Uint8Array, lamports: bigint): Promise<string> {
       airdrops += 1;
       const transaction = new Transaction().add(
         SystemProgram.transfer({

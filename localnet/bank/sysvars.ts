@@ -10,18 +10,11 @@ import {
 import type { Timeline } from '../runtime/timeline.ts';
 import { addressText } from '../wire/text.ts';
 
-/** Each slot's blockhash, and the window in which transactions may use it. */
-export interface Blockhashes {
-  /** The height of the last block in which a transaction may use the blockhash of a slot. */
-  lastValidHeight(slot: number): number;
-  at(slot: number): Uint8Array;
-  /** In base58. */
-  textAt(slot: number): string;
-  /** The slot of a blockhash that is valid at `slot`; undefined for an unknown or expired one. */
-  slotOf(blockhash: Uint8Array, slot: number): number | undefined;
-}
+export type Blockhashes = ReturnType<typeof createBlockhashes>;
 
 /**
+ * Each slot's blockhash, and the window in which transactions may use it.
+ *
  * Blockhashes are derived from the ledger's seed and the slot. So none is stored, idle slots need no
  * block, and blockhashes stay valid over a restart.
  *
@@ -31,7 +24,7 @@ export function createBlockhashes(
   seed: Uint8Array,
   windowSlots: number,
   heightOf: (slot: number) => number,
-): Blockhashes {
+) {
   // Also where slots are skipped, it lives no longer.
   const windowHeights = heightOf(windowSlots);
   const slots = new Map<string, number>();
@@ -44,6 +37,7 @@ export function createBlockhashes(
     return hash('sha256', input, 'buffer');
   };
 
+  /** The height of the last block in which a transaction may use the blockhash of a slot. */
   const lastValidHeight = (slot: number): number => heightOf(slot) + windowHeights;
 
   /** A slot whose blockhash is not valid in this one any more, and no older than it must be. */
@@ -71,8 +65,10 @@ export function createBlockhashes(
   return {
     lastValidHeight,
     at,
-    textAt: (slot) => addressText(at(slot)),
-    slotOf(blockhash, slot) {
+    /** In base58. */
+    textAt: (slot: number): string => addressText(at(slot)),
+    /** The slot of a blockhash that is valid at `slot`; undefined for an unknown or expired one. */
+    slotOf(blockhash: Uint8Array, slot: number): number | undefined {
       computeUpTo(slot);
       const known = slots.get(nameOfBytes(blockhash));
       return known === undefined || lastValidHeight(known) < heightOf(slot) ? undefined : known;

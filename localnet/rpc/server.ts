@@ -7,13 +7,6 @@ import { assertOwnCaller } from './callers.ts';
 import { invalidRequest, type RpcContext } from './protocol/method.ts';
 import { createSubscriptions } from './subscriptions.ts';
 
-/** The ledger's addresses. */
-export interface RpcServer {
-  readonly rpcUrl: string;
-  readonly wsUrl: string;
-  close(): Promise<void>;
-}
-
 /** Enough for a thousand transactions, or for a program of half a megabyte. */
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** A websocket with more unread bytes is closed. */
@@ -36,7 +29,7 @@ export class PortError extends Error {
 export async function startRpcServer(
   context: RpcContext,
   options: { host: string; port: number; onFault: OnFault },
-): Promise<RpcServer> {
+) {
   const { host, port, onFault } = options;
   const respond = createResponder(context, onFault);
   const http = createServer((request, response) => {
@@ -75,7 +68,7 @@ export async function startRpcServer(
   return {
     rpcUrl: `http://${authority}:${listening}`,
     wsUrl: `ws://${authority}:${listening + 1}`,
-    async close() {
+    async close(): Promise<void> {
       for (const client of websockets.clients) client.terminate();
       for (const server of [http, webHttp]) {
         server.close();

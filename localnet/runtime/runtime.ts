@@ -55,37 +55,7 @@ export interface Execution {
 }
 
 /** The Clock sysvar. */
-interface ClockTime {
-  readonly slot: bigint;
-  readonly unixSeconds: bigint;
-}
-
-/**
- * Accounts and the programs that change them: LiteSVM, which is Solana's own runtime without a
- * network. It has no blocks and no history, and accepts any blockhash.
- *
- * LiteSVM ends the process on malformed input, and `catch` does not help. So input is decoded strictly
- * before (`wire/transaction.ts`), and addresses are checked here.
- */
-export interface Runtime {
-  /** Runs a transaction and charges its fee. @param isLegacy whether it has no version byte */
-  execute(wire: Uint8Array, isLegacy: boolean): Execution;
-  /** Runs a transaction without any effect. */
-  simulate(
-    wire: Uint8Array,
-    options: { isLegacy: boolean; verifiesSignatures: boolean },
-  ): Simulation;
-  /** Null without an account, which is the same as without lamports. */
-  account(address: Uint8Array): Account | null;
-  lamports(address: Uint8Array): bigint;
-  /** Null deletes it. @throws AccountRefusedError for a broken program or sysvar */
-  setAccount(address: Uint8Array, account: Account | null): void;
-  /** All accounts of a program, in no order. */
-  accountsOf(programId: Uint8Array): (readonly [address: Uint8Array, account: Account])[];
-  clock(): ClockTime;
-  setClock(time: ClockTime): void;
-  rentExemptLamports(dataBytes: number): bigint;
-}
+type ClockTime = { readonly slot: bigint; readonly unixSeconds: bigint };
 
 /** An account that the runtime cannot use, for example an invalid program. */
 export class AccountRefusedError extends Error {
@@ -114,21 +84,33 @@ export const SLOTS_PER_EPOCH = 432_000n;
 /** Clusters truncate a transaction's log at this length. */
 const LOG_BYTES_MAX = 10_000n;
 
+export type Runtime = ReturnType<typeof createRuntime>;
+
 /**
- * A runtime with only the system's and the token programs.
+ * Accounts and the programs that change them: LiteSVM, which is Solana's own runtime without a
+ * network, with only the system's and the token programs. It has no blocks and no history, and
+ * accepts any blockhash.
+ *
+ * LiteSVM ends the process on malformed input, and `catch` does not help. So input is decoded strictly
+ * before (`wire/transaction.ts`), and addresses are checked here.
  *
  * @param options.rentLamportsPerByte what an account needs for each of its bytes to be rent-exempt
  */
-export function createRuntime(options: { rentLamportsPerByte?: bigint | undefined } = {}): Runtime {
+export function createRuntime(options: { rentLamportsPerByte?: bigint | undefined } = {}) {
   const svm = openLiteSvm(options.rentLamportsPerByte);
   return {
-    execute(wire, isLegacy) {
+    /** Runs a transaction and charges its fee. @param isLegacy whether it has no version byte */
+    execute(wire: Uint8Array, isLegacy: boolean): Execution {
       return executionOf(
         isLegacy ? svm.sendLegacyTransaction(wire) : svm.sendVersionedTransaction(wire),
       );
     },
 
-    simulate(wire, { isLegacy, verifiesSignatures }) {
+    /** Runs a transaction without any effect. */
+    simulate(
+      wire: Uint8Array,
+      { isLegacy, verifiesSignatures }: { isLegacy: boolean; verifiesSignatures: boolean },
+    ): Simulation {
       svm.setSigverify(verifiesSignatures);
       try {
         return simulationOf(
@@ -139,14 +121,16 @@ export function createRuntime(options: { rentLamportsPerByte?: bigint | undefine
       }
     },
 
-    account(address) {
+    /** Null without an account, which is the same as without lamports. */
+    account(address: Uint8Array): Account | null {
       const found = svm.getAccount(expectAddress(address));
       return found === null ? null : accountOf(found);
     },
 
-    lamports: (address) => svm.getBalance(expectAddress(address)) ?? 0n,
+    lamports: (address: Uint8Array): bigint => svm.getBalance(expectAddress(address)) ?? 0n,
 
-    setAccount(address, account) {
+    /** Null deletes it. @throws AccountRefusedError for a broken program or sysvar */
+    setAccount(address: Uint8Array, account: Account | null): void {
       const { lamports, data, owner, executable, rentEpoch } = account ?? EMPTY_ACCOUNT;
       expectAddress(owner);
       const written = new binding.Account(lamports, data, owner, executable, rentEpoch);
@@ -158,22 +142,24 @@ export function createRuntime(options: { rentLamportsPerByte?: bigint | undefine
       }
     },
 
-    accountsOf: (programId) =>
+    /** All accounts of a program, in no order. */
+    accountsOf: (programId: Uint8Array) =>
       svm
         .getProgramAccounts(expectAddress(programId))
         .map((entry) => [entry.address, accountOf(entry.account())] as const),
 
-    clock() {
+    clock(): ClockTime {
       const { slot, unixTimestamp } = svm.getClock();
       return { slot, unixSeconds: unixTimestamp };
     },
 
-    setClock({ slot, unixSeconds }) {
+    setClock({ slot, unixSeconds }: ClockTime): void {
       const epoch = slot / SLOTS_PER_EPOCH;
       svm.setClock(new binding.Clock(slot, 0n, epoch, epoch + 1n, unixSeconds));
     },
 
-    rentExemptLamports: (dataBytes) => svm.minimumBalanceForRentExemption(BigInt(dataBytes)),
+    rentExemptLamports: (dataBytes: number): bigint =>
+      svm.minimumBalanceForRentExemption(BigInt(dataBytes)),
   };
 }
 

@@ -9,33 +9,15 @@ export interface TimeAnchor {
   readonly isClockRunning: boolean;
 }
 
-/**
- * Slots and the Clock. Slots are computed from elapsed time, so that an idle slot costs nothing.
- * The Clock follows this machine's, unless it was moved or stopped.
- */
-export interface Timeline {
-  readonly slotMs: number;
-  /** The current slot, or the one of so many milliseconds ago. */
-  slotNow(agoMs?: number): number;
-  /** Milliseconds until a slot has begun, and `afterMs` more; 0 when that is over. */
-  msUntil(slot: number, afterMs?: number): number;
-  /** The Clock's time, in Unix milliseconds. */
-  clockMs(): number;
-  readonly isClockRunning: boolean;
-  /** The Clock's time at the beginning of a slot that has passed, in Unix milliseconds. */
-  clockMsAt(slot: number): number;
-  /** Moves, stops or starts the Clock; slots continue. @returns the anchor to store */
-  setClock(change: { clockMs?: number | undefined; isRunning?: boolean | undefined }): TimeAnchor;
-  /** @returns the anchor to store, so that a restart continues from now */
-  anchorNow(): TimeAnchor;
-  /** Advances the slots, but not the Clock, as if they had passed idle. */
-  skipSlots(slots: number): TimeAnchor;
-}
+export type Timeline = ReturnType<typeof createTimeline>;
 
 /** The SlotHashes sysvar has as many earlier slots. */
 const FIRST_SLOT = 512;
 
 /**
+ * Slots and the Clock. Slots are computed from elapsed time, so that an idle slot costs nothing.
+ * The Clock follows this machine's, unless it was moved or stopped.
+ *
  * @param options.anchors the stored anchors, oldest first. Slots also passed since the last one,
  *   while the ledger did not run, so that no slot repeats
  * @param options.slotFloor the ledger starts after this slot, at any time that the clocks show
@@ -46,7 +28,7 @@ export function createTimeline(options: {
   slotFloor: number;
   wallMs: () => number;
   monotoneMs: () => number;
-}): Timeline & { readonly start: TimeAnchor } {
+}) {
   const { slotMs, slotFloor, wallMs, monotoneMs } = options;
   const anchors = [...options.anchors];
   const start = startAnchor(anchors.at(-1), { slotMs, slotFloor, wallMs: wallMs() });
@@ -57,10 +39,12 @@ export function createTimeline(options: {
   /** Clock minus wall, while it runs. */
   let offsetMs = start.clockMs - start.wallMs;
 
+  /** The current slot, or the one of so many milliseconds ago. */
   const slotNow = (agoMs = 0): number => Math.floor((monotoneMs() - agoMs - zeroMs) / slotMs);
+  /** The Clock's time, in Unix milliseconds. */
   const clockMs = (): number => (isRunning ? wallMs() + offsetMs : stoppedMs);
 
-  /** Takes effect from the next slot. */
+  /** Takes effect from the next slot. @returns what is to be stored, so that a restart goes on */
   function anchor(): TimeAnchor {
     const added = {
       slot: slotNow() + 1,
@@ -78,13 +62,20 @@ export function createTimeline(options: {
     start,
     slotNow,
     clockMs,
-    msUntil: (slot, afterMs = 0) => Math.max(0, zeroMs + slot * slotMs + afterMs - monotoneMs()),
-    get isClockRunning() {
+    /** Milliseconds until a slot has begun, and `afterMs` more; 0 when that is over. */
+    msUntil: (slot: number, afterMs = 0): number =>
+      Math.max(0, zeroMs + slot * slotMs + afterMs - monotoneMs()),
+    get isClockRunning(): boolean {
       return isRunning;
     },
-    clockMsAt: (slot) =>
+    /** The Clock's time at the beginning of a slot that has passed, in Unix milliseconds. */
+    clockMsAt: (slot: number): number =>
       clockMsAt(slot, anchors.findLast((one) => one.slot <= slot) ?? (anchors[0] as TimeAnchor)),
-    setClock(change) {
+    /** Moves, stops or starts the Clock; slots continue. @returns the anchor to store */
+    setClock(change: {
+      clockMs?: number | undefined;
+      isRunning?: boolean | undefined;
+    }): TimeAnchor {
       const moved = change.clockMs ?? clockMs();
       isRunning = change.isRunning ?? isRunning;
       stoppedMs = moved;
@@ -92,7 +83,8 @@ export function createTimeline(options: {
       return anchor();
     },
     anchorNow: anchor,
-    skipSlots(slots) {
+    /** Advances the slots, but not the Clock, as if they had passed idle. */
+    skipSlots(slots: number): TimeAnchor {
       zeroMs -= slots * slotMs;
       return anchor();
     },

@@ -20,44 +20,17 @@ export interface BlockRow {
   readonly lastPosition: number;
 }
 
-/** The ledger's history, read from disk. */
-export interface History {
-  /** The position and slot of the newest transaction and block; 0 at the beginning. */
-  readonly lastPosition: number;
-  readonly lastSlot: number;
-  transaction(signature: Uint8Array): StoredTransaction | undefined;
-  /** Position, slot and error of a transaction, without its content. */
-  locate(signature: Uint8Array): Pick<StoredTransaction, 'position' | 'slot' | 'error'> | undefined;
-  /**
-   * Transactions that mention an address, newest first.
-   *
-   * @param query.before only transactions before this position
-   * @param query.after only transactions after this position
-   */
-  mentions(query: {
-    address: Uint8Array;
-    before: number;
-    after: number;
-    slotMax: number;
-    limit: number;
-  }): Mention[];
-  block(slot: number): BlockRow | undefined;
-  /** Blocks with transactions between two slots, both included, oldest first. */
-  blocks(from: number, to: number, limit: number): BlockRow[];
-  transactionsOf(block: BlockRow): StoredTransaction[];
-}
+type Located = Pick<StoredTransaction, 'position' | 'slot' | 'error'>;
 
 interface TransactionRow extends StoredTransaction {
   readonly checksum: number;
 }
 
 const COLUMNS = 'position, signature, slot, error, memo, wire, meta, checksum';
-const BLOCK_COLUMNS =
-  'slot, clock_ms as clockMs, first_position as firstPosition, last_position as lastPosition';
 
-/** @param path the file's name, for errors */
-export function createHistory(database: DatabaseSync, path: string): History {
-  const { byName, located, byPositions, mentioning, oneBlock, someBlocks } = prepareReads(database);
+/** The ledger's history, read from disk. @param path the file's name, for errors */
+export function createHistory(database: DatabaseSync, path: string) {
+  const { byName, located, byPositions, mentioning, oneBlock } = prepareReads(database);
   const newest = database
     .prepare(
       `select coalesce((select max(position) from transactions), 0) as position,
@@ -80,20 +53,36 @@ export function createHistory(database: DatabaseSync, path: string): History {
   }
 
   return {
+    /** The position and slot of the newest transaction and block; 0 at the beginning. */
     lastPosition: newest.position,
     lastSlot: newest.slot,
-    transaction: (signature) =>
+    transaction: (signature: Uint8Array): StoredTransaction | undefined =>
       reading(() => {
         const row = byName.get(signature) as TransactionRow | undefined;
         return row && check(row);
       }),
-    locate: (signature) => reading(() => located.get(signature) as ReturnType<History['locate']>),
-    mentions: ({ address, before, after, slotMax, limit }) =>
-      reading(() => mentioning.all(address, before, after, slotMax, limit) as unknown as Mention[]),
-    block: (slot) => reading(() => oneBlock.get(slot) as BlockRow | undefined),
-    blocks: (from, to, limit) =>
-      reading(() => someBlocks.all(from, to, limit) as unknown as BlockRow[]),
-    transactionsOf: ({ firstPosition, lastPosition }) =>
+    /** Position, slot and error of a transaction, without its content. */
+    locate: (signature: Uint8Array): Located | undefined =>
+      reading(() => located.get(signature) as Located | undefined),
+    /**
+     * Transactions that mention an address, newest first.
+     *
+     * @param query.before only transactions before this position
+     * @param query.after only transactions after this position
+     */
+    mentions: (query: {
+      address: Uint8Array;
+      before: number;
+      after: number;
+      slotMax: number;
+      limit: number;
+    }): Mention[] => {
+      const { address, before, after, slotMax, limit } = query;
+      const read = () => mentioning.all(address, before, after, slotMax, limit);
+      return reading(read) as unknown as Mention[];
+    },
+    block: (slot: number) => reading(() => oneBlock.get(slot) as BlockRow | undefined),
+    transactionsOf: ({ firstPosition, lastPosition }: BlockRow): StoredTransaction[] =>
       reading(() =>
         (byPositions.all(firstPosition, lastPosition) as unknown as TransactionRow[]).map(check),
       ),
@@ -115,9 +104,10 @@ function prepareReads(database: DatabaseSync) {
         where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?
         order by m.position desc limit ?`,
     ),
-    oneBlock: database.prepare(`select ${BLOCK_COLUMNS} from blocks where slot = ?`),
-    someBlocks: database.prepare(
-      `select ${BLOCK_COLUMNS} from blocks where slot between ? and ? order by slot limit ?`,
+    oneBlock: database.prepare(
+      `select slot, clock_ms as clockMs, first_position as firstPosition,
+              last_position as lastPosition
+         from blocks where slot = ?`,
     ),
   };
 }

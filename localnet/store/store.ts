@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Account } from '../runtime/runtime.ts';
 import type { TimeAnchor } from '../runtime/timeline.ts';
 import { damaged, explainSqlite, LedgerFilesError } from './errors.ts';
-import { createHistory, type History } from './history.ts';
+import { createHistory } from './history.ts';
 import {
   APPLICATION_ID,
   checksumOf,
@@ -18,29 +18,16 @@ import {
 import { assertIntactLog } from './writeAheadLog.ts';
 
 /** The content of one block. */
-interface StoredBlock {
+type StoredBlock = {
   readonly slot: number;
   readonly clockMs: number;
   readonly transactions: readonly (StoredTransaction & { readonly keys: readonly Uint8Array[] })[];
   /** The accounts after the block; null: closed. */
   readonly accounts: Iterable<readonly [address: Uint8Array, account: Account | null]>;
-}
+};
 
 /** The ledger on disk: everything that survives its process, and all history. */
-export interface Store extends History {
-  /** Random bytes of this ledger, from which its genesis hash and blockhashes are derived. */
-  readonly seed: Uint8Array;
-  readonly anchors: readonly TimeAnchor[];
-  /** @throws StorageFullError when the disk is full */
-  storeAnchor(anchor: TimeAnchor): void;
-  /** Every account, once. @throws LedgerFilesError */
-  accounts(): IterableIterator<readonly [address: Uint8Array, account: Account]>;
-  /** Writes a block as a whole or not at all. @throws StorageFullError when the disk is full */
-  append(block: StoredBlock): void;
-  /** Limits the file's size, to simulate a full disk. */
-  limitPages(pages: number): void;
-  close(): void;
-}
+export type Store = ReturnType<typeof createStore>;
 
 const FILE_NAME = 'ledger.sqlite';
 const SEED_BYTES = 32;
@@ -138,7 +125,7 @@ function assertLedgerFile(database: DatabaseSync, path: string): void {
   }
 }
 
-function createStore(database: DatabaseSync, path: string): Store {
+function createStore(database: DatabaseSync, path: string) {
   const statements = prepareWrites(database);
 
   function withStoreErrors(act: () => void): void {
@@ -150,28 +137,32 @@ function createStore(database: DatabaseSync, path: string): Store {
     }
   }
 
-  const history = createHistory(database, path);
   return {
-    ...history,
+    ...createHistory(database, path),
+    /** Random bytes of this ledger, from which its genesis hash and blockhashes are derived. */
     seed: readSeed(database, path),
     anchors: readAnchors(database),
 
-    storeAnchor: ({ slot, wallMs, slotMs, clockMs, isClockRunning }) =>
+    /** @throws StorageFullError when the disk is full */
+    storeAnchor: ({ slot, wallMs, slotMs, clockMs, isClockRunning }: TimeAnchor): void =>
       withStoreErrors(() => {
         statements.insertAnchor.run(slot, wallMs, slotMs, clockMs, isClockRunning ? 1 : 0);
       }),
 
+    /** Every account, once. @throws LedgerFilesError */
     accounts: () => readAccounts(database, path),
 
-    append: (block) =>
+    /** Writes a block as a whole or not at all. @throws StorageFullError when the disk is full */
+    append: (block: StoredBlock): void =>
       withStoreErrors(() => {
         database.exec('begin immediate');
         writeBlock(statements, block);
         database.exec('commit');
       }),
 
-    limitPages: (pages) => database.exec(`pragma max_page_count = ${pages}`),
-    close: () => database.close(),
+    /** Limits the file's size, to simulate a full disk. */
+    limitPages: (pages: number): void => database.exec(`pragma max_page_count = ${pages}`),
+    close: (): void => database.close(),
   };
 }
 
