@@ -126,12 +126,10 @@ const TOKEN: Kinds = {
   22: ['initializeImmutableOwner', ['account']],
 };
 
-const ASSOCIATED_ACCOUNTS = [
-  ...['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram'],
-];
+const CREATED = ['source', 'account', 'wallet', 'mint', 'systemProgram', 'tokenProgram'];
 const ASSOCIATED: Kinds = {
-  0: ['create', ASSOCIATED_ACCOUNTS],
-  1: ['createIdempotent', ASSOCIATED_ACCOUNTS],
+  0: ['create', CREATED],
+  1: ['createIdempotent', CREATED],
 };
 
 const PROGRAMS = new Map<string, { program: string; kinds: Kinds; hasWideKind?: boolean }>([

@@ -4,7 +4,7 @@ import { tokenHolding } from '../../bank/tokenBalances.ts';
 import type { Account } from '../../runtime/runtime.ts';
 import { addressText, exact } from '../../wire/text.ts';
 import { encodeAccount } from '../encode/account.ts';
-import { contextOf, invalidParams, method, withContext } from '../protocol/method.ts';
+import { contextOf, invalidParams, method, stateMethod, withContext } from '../protocol/method.ts';
 import {
   type AccountFilter,
   accountReading,
@@ -20,24 +20,18 @@ const ACCOUNTS_MAX = 100;
 const ACCOUNT_BYTES_MAX = 10 * 1024 * 1024;
 
 export const accountMethods = {
-  getAccountInfo: method(
+  getAccountInfo: stateMethod(
     { address, config: accountReading },
-    (context, { address: of, config }) => {
-      const { slot, commitment } = contextOf(context, config);
-      const account = context.bank.account(of, commitment);
-      return withContext(slot, encodeAccount(context.bank.runtime, account, config));
-    },
+    ({ bank }, { address: of, config }, { commitment }) =>
+      encodeAccount(bank.runtime, bank.account(of, commitment), config),
   ),
 
-  getMultipleAccounts: method(
+  getMultipleAccounts: stateMethod(
     { addresses: z.array(address).max(ACCOUNTS_MAX), config: accountReading },
-    (context, { addresses, config }) => {
-      const { slot, commitment } = contextOf(context, config);
-      const { bank } = context;
+    ({ bank }, { addresses, config }, { commitment }) => {
       const shape = { ...config, encoding: config.encoding ?? 'base64' } as const;
-      return withContext(
-        slot,
-        addresses.map((of) => encodeAccount(bank.runtime, bank.account(of, commitment), shape)),
+      return addresses.map((of) =>
+        encodeAccount(bank.runtime, bank.account(of, commitment), shape),
       );
     },
   ),
@@ -59,11 +53,11 @@ export const accountMethods = {
     },
   ),
 
-  getBalance: method({ address, config: reading }, (context, given) => {
-    const { slot, commitment } = contextOf(context, given.config);
-    const account = context.bank.account(given.address, commitment);
-    return withContext(slot, exact(account?.lamports ?? 0n));
-  }),
+  getBalance: stateMethod(
+    { address, config: reading },
+    ({ bank }, { address: of }, { commitment }) =>
+      exact(bank.account(of, commitment)?.lamports ?? 0n),
+  ),
 
   getMinimumBalanceForRentExemption: method(
     { bytes: amount.max(ACCOUNT_BYTES_MAX), config: reading },

@@ -12,7 +12,7 @@ import {
   method,
   type RpcContext,
   slotSkipped,
-  withContext,
+  stateMethod,
 } from '../protocol/method.ts';
 import {
   blockhash,
@@ -81,20 +81,14 @@ export const blockMethods = {
     },
   ),
 
-  getLatestBlockhash: method({ config: reading }, (context, { config }) => {
-    const { bank } = context;
-    const { slot } = contextOf(context, config);
-    return withContext(slot, {
-      blockhash: bank.blockhashes.textAt(slot),
-      lastValidBlockHeight: bank.blockhashes.lastValidHeight(slot),
-    });
-  }),
+  getLatestBlockhash: stateMethod({ config: reading }, ({ bank }, _, { slot }) => ({
+    blockhash: bank.blockhashes.textAt(slot),
+    lastValidBlockHeight: bank.blockhashes.lastValidHeight(slot),
+  })),
 
-  isBlockhashValid: method({ blockhash, config: reading }, (context, given) => {
-    const { slot } = contextOf(context, given.config);
-    const { bank } = context;
+  isBlockhashValid: stateMethod({ blockhash, config: reading }, ({ bank }, given) => {
     const known = bank.blockhashes.slotOf(given.blockhash, bank.slot('processed'));
-    return withContext(slot, known !== undefined);
+    return known !== undefined;
   }),
 };
 

@@ -9,6 +9,7 @@ import {
   method,
   type RpcContext,
   SOLANA_VERSION,
+  stateMethod,
   withContext,
 } from '../protocol/method.ts';
 import {
@@ -135,38 +136,24 @@ export const clusterMethods = {
     total: 0,
     validator: 0,
   })),
-  getStakeMinimumDelegation: method({ config: reading }, (context, { config }) =>
-    withContext(contextOf(context, config).slot, 1_000_000_000),
+  getStakeMinimumDelegation: stateMethod({ config: reading }, () => 1_000_000_000),
+
+  getSupply: stateMethod({ config: reading }, (context) => {
+    const total = exact(lamportsOfAll(context).reduce((sum, [, lamports]) => sum + lamports, 0n));
+    return { circulating: total, nonCirculating: 0, nonCirculatingAccounts: [], total };
+  }),
+
+  getLargestAccounts: stateMethod({ config: reading }, (context) =>
+    lamportsOfAll(context)
+      .sort(([, one], [, other]) => (other > one ? 1 : -1))
+      .slice(0, LARGEST_MAX)
+      .map(([of, lamports]) => ({ address: addressText(of), lamports: exact(lamports) })),
   ),
 
-  getSupply: method({ config: reading }, (context, { config }) => {
-    const { slot } = contextOf(context, config);
-    const total = exact(lamportsOfAll(context).reduce((sum, [, lamports]) => sum + lamports, 0n));
-    return withContext(slot, {
-      circulating: total,
-      nonCirculating: 0,
-      nonCirculatingAccounts: [],
-      total,
-    });
-  }),
-
-  getLargestAccounts: method({ config: reading }, (context, { config }) => {
-    const { slot } = contextOf(context, config);
-    const largest = lamportsOfAll(context)
-      .sort(([, one], [, other]) => (other > one ? 1 : -1))
-      .slice(0, LARGEST_MAX);
-    return withContext(
-      slot,
-      largest.map(([of, lamports]) => ({ address: addressText(of), lamports: exact(lamports) })),
-    );
-  }),
-
-  getFeeForMessage: method({ message: z.string(), config: reading }, (context, given) => {
-    const { slot } = contextOf(context, given.config);
-    const { bank } = context;
+  getFeeForMessage: stateMethod({ message: z.string(), config: reading }, ({ bank }, given) => {
     const message = readMessage(given.message);
     const isAlive = bank.blockhashes.slotOf(message.recentBlockhash, bank.slot('processed'));
-    return withContext(slot, isAlive === undefined ? null : exact(feeOf(message)));
+    return isAlive === undefined ? null : exact(feeOf(message));
   }),
 
   /** There is no competition for this ledger's blocks, so the lowest fee is zero. */

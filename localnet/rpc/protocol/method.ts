@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Bank } from '../../bank/bank.ts';
-import type { Faucet } from '../../bank/faucet.ts';
 import type { Commitment } from '../../bank/chain.ts';
+import type { Faucet } from '../../bank/faucet.ts';
 import { explainIssue } from './parameters.ts';
 
 /** What a call is refused with, as JSON-RPC says it. */
@@ -99,6 +99,21 @@ export function method<Parameters extends Shape>(
       return run(context, parsed as Parsed<Parameters>);
     },
   };
+}
+
+/** A method that answers with a state of the ledger, and with the slot of that. */
+export function stateMethod<Parameters extends Shape & { config: z.ZodType<Reading> }>(
+  parameters: Parameters,
+  read: (
+    context: RpcContext,
+    parsed: Parsed<Parameters>,
+    as: { readonly commitment: Commitment; readonly slot: number },
+  ) => unknown,
+): Method {
+  return method(parameters, (context, parsed) => {
+    const as = contextOf(context, parsed.config as Reading);
+    return withContext(as.slot, read(context, parsed, as));
+  });
 }
 
 function expectList(params: unknown): readonly unknown[] {
