@@ -12,30 +12,35 @@ import {
   show,
 } from '../check.ts';
 import { type PlacedEvent, transfersOf } from './evidence.ts';
-import { eventsNamed, type JobRecord, statusOf } from './record.ts';
+import {
+  eventsNamed,
+  type JobEvent,
+  type JobEventName,
+  type JobRecord,
+  statusOf,
+} from './record.ts';
 import { historyRule, judgeBalances, type Rule, rule } from './rule.ts';
 
 /** A job that failed or was refunded costs nothing: all of its lock comes back, and no payment is made. */
-export const returns: readonly Rule[] = [
-  rule('failure.returned', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
-    judgeReturn(JobLocked, JobFailed, record),
+export const returns: readonly Rule[] = (
+  [
+    ['failure', 'JobFailed'],
+    ['refund', 'JobRefunded'],
+  ] as const
+).flatMap(([group, ending]) => [
+  rule(`${group}.returned`, ['JobLocked', ending], (events, record) =>
+    judgeReturn(events.JobLocked, events[ending], record),
   ),
-  rule('failure.balances', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }, record) =>
-    judgeUnlock(JobLocked, JobFailed, record),
-  ),
-  rule('refund.returned', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
-    judgeReturn(JobLocked, JobRefunded, record),
-  ),
-  rule('refund.balances', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }, record) =>
-    judgeUnlock(JobLocked, JobRefunded, record),
-  ),
-];
-
-type Return = PlacedEvent<'JobFailed' | 'JobRefunded'>;
+  rule(`${group}.balances`, ['JobLocked', ending], (events, record) => {
+    const { lockedCredits, limitDay } = events.JobLocked.data;
+    const change = { availableCredits: lockedCredits, lockedCredits: -lockedCredits, limitDay };
+    return judgeBalances(record, events[ending], change);
+  }),
+]);
 
 function judgeReturn(
   { data: { lockedCredits } }: PlacedEvent<'JobLocked'>,
-  end: Return,
+  end: PlacedEvent<'JobFailed' | 'JobRefunded'>,
   { addresses }: JobRecord,
 ): Finding {
   // The sender of a refund can move tokens of its own in the same transaction.
@@ -48,72 +53,60 @@ function judgeReturn(
   );
 }
 
-function judgeUnlock(
-  { data: { lockedCredits, limitDay } }: PlacedEvent<'JobLocked'>,
-  end: Return,
-  record: JobRecord,
-): Finding {
-  return judgeBalances(record, end, {
-    availableCredits: lockedCredits,
-    lockedCredits: -lockedCredits,
-    limitDay,
+type Judge = (time: bigint, deadline: bigint) => Finding;
+
+const until: Judge = (time, deadline) =>
+  time <= deadline
+    ? holds(`${deadline - time} s before the deadline.`)
+    : fails(`${time - deadline} s after the deadline.`);
+
+const after: Judge = (time, deadline) =>
+  time > deadline
+    ? holds(`${time - deadline} s after the deadline.`)
+    : fails(`${deadline - time} s before the deadline.`);
+
+/** The spans of time that the lock fixes, each from one event on. */
+type Span = 'jobTimeoutSeconds' | 'disputeWindowSeconds' | 'arbitrationWindowSeconds';
+
+function deadlineOf({ data }: JobEvent, span: Span, lock: PlacedEvent<'JobLocked'>): bigint {
+  return data.unixTime + BigInt(lock.data[span]);
+}
+
+/** The last of the events comes within a span of time from the one before it, or after that. */
+function timed(name: string, judge: Judge, span: Span, ...needs: JobEventName[]): Rule {
+  return rule(`deadline.${name}`, ['JobLocked', ...needs], (events) => {
+    const [start, end] = (['JobLocked', ...needs] as const).slice(-2).map((need) => events[need]);
+    const deadline = deadlineOf(start as JobEvent, span, events.JobLocked);
+    return judge((end as JobEvent).data.unixTime, deadline);
   });
 }
 
 /** What the ledger's Clock said, against the deadlines that the lock fixed. */
 export const deadlines: readonly Rule[] = [
-  rule(
-    'deadline.acknowledged',
-    ['JobLocked', 'JobAcknowledged'],
-    ({ JobLocked, JobAcknowledged }, record) => {
-      const deadline = workDeadline(JobLocked);
-      const late = eventsNamed(record, 'JobAcknowledged').find(
-        ({ data }) => data.unixTime > deadline,
-      );
-      return until((late ?? JobAcknowledged).data.unixTime, deadline);
-    },
-  ),
-  rule('deadline.proven', ['JobLocked', 'JobProven'], ({ JobLocked, JobProven }) =>
-    until(JobProven.data.unixTime, workDeadline(JobLocked)),
-  ),
-  rule('deadline.settled', ['JobLocked', 'JobSettled'], ({ JobLocked, JobSettled }) =>
-    until(JobSettled.data.unixTime, workDeadline(JobLocked)),
-  ),
-  rule('deadline.failed', ['JobLocked', 'JobFailed'], ({ JobLocked, JobFailed }) =>
-    until(JobFailed.data.unixTime, workDeadline(JobLocked)),
-  ),
-  rule('deadline.refunded', ['JobLocked', 'JobRefunded'], ({ JobLocked, JobRefunded }) =>
-    after(JobRefunded.data.unixTime, workDeadline(JobLocked)),
-  ),
-  rule(
-    'deadline.disputed',
-    ['JobLocked', 'JobSettled', 'JobDisputed'],
-    ({ JobLocked, JobSettled, JobDisputed }) =>
-      until(JobDisputed.data.unixTime, disputeDeadline(JobLocked, JobSettled)),
-  ),
-  rule(
-    'deadline.amended',
-    ['JobLocked', 'JobDisputed', 'DisputeAmended'],
-    ({ JobLocked, JobDisputed, DisputeAmended }) =>
-      until(DisputeAmended.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
-  ),
+  rule('deadline.acknowledged', ['JobLocked', 'JobAcknowledged'], ({ JobLocked }, record) => {
+    const times = eventsNamed(record, 'JobAcknowledged').map(({ data }) => data.unixTime);
+    const deadline = deadlineOf(JobLocked, 'jobTimeoutSeconds', JobLocked);
+    return until(times.find((time) => time > deadline) ?? (times.at(-1) as bigint), deadline);
+  }),
+  timed('proven', until, 'jobTimeoutSeconds', 'JobProven'),
+  timed('settled', until, 'jobTimeoutSeconds', 'JobSettled'),
+  timed('failed', until, 'jobTimeoutSeconds', 'JobFailed'),
+  timed('refunded', after, 'jobTimeoutSeconds', 'JobRefunded'),
+  timed('disputed', until, 'disputeWindowSeconds', 'JobSettled', 'JobDisputed'),
+  timed('amended', until, 'arbitrationWindowSeconds', 'JobDisputed', 'DisputeAmended'),
   rule(
     'deadline.resolved',
     ['JobLocked', 'JobSettled', 'JobDisputed', 'DisputeResolved'],
     ({ JobLocked, JobSettled, JobDisputed, DisputeResolved }) => {
       const { unixTime } = DisputeResolved.data;
-      const open = disputeDeadline(JobLocked, JobSettled);
-      if (unixTime <= open)
+      const open = deadlineOf(JobSettled, 'disputeWindowSeconds', JobLocked);
+      if (unixTime <= open) {
         return fails(`The job could still be disputed for ${open - unixTime} s.`);
-      return until(unixTime, arbitrationDeadline(JobLocked, JobDisputed));
+      }
+      return until(unixTime, deadlineOf(JobDisputed, 'arbitrationWindowSeconds', JobLocked));
     },
   ),
-  rule(
-    'deadline.expired',
-    ['JobLocked', 'JobDisputed', 'DisputeExpired'],
-    ({ JobLocked, JobDisputed, DisputeExpired }) =>
-      after(DisputeExpired.data.unixTime, arbitrationDeadline(JobLocked, JobDisputed)),
-  ),
+  timed('expired', after, 'arbitrationWindowSeconds', 'JobDisputed', 'DisputeExpired'),
   historyRule('deadline.open', (record) => {
     const [locked] = eventsNamed(record, 'JobLocked');
     const [disputed] = eventsNamed(record, 'JobDisputed');
@@ -122,43 +115,13 @@ export const deadlines: readonly Rule[] = [
     if (!locked || !record.isComplete) return notCheckable('What the job waits for is not known.');
     const deadline =
       status === 'disputed' && disputed
-        ? arbitrationDeadline(locked, disputed)
-        : workDeadline(locked);
+        ? deadlineOf(disputed, 'arbitrationWindowSeconds', locked)
+        : deadlineOf(locked, 'jobTimeoutSeconds', locked);
     return record.now <= deadline + GRACE_SECONDS
       ? holds(`The job is ${status}; its deadline is at ${deadline}, and now is ${record.now}.`)
       : fails(`The job is ${status}, and ${record.now - deadline} s overdue.`);
   }),
 ];
-
-function workDeadline({ data }: PlacedEvent<'JobLocked'>): bigint {
-  return data.unixTime + BigInt(data.jobTimeoutSeconds);
-}
-
-function disputeDeadline(
-  { data: terms }: PlacedEvent<'JobLocked'>,
-  { data }: PlacedEvent<'JobSettled'>,
-): bigint {
-  return data.unixTime + BigInt(terms.disputeWindowSeconds);
-}
-
-function arbitrationDeadline(
-  { data: terms }: PlacedEvent<'JobLocked'>,
-  { data }: PlacedEvent<'JobDisputed'>,
-): bigint {
-  return data.unixTime + BigInt(terms.arbitrationWindowSeconds);
-}
-
-function until(time: bigint, deadline: bigint): Finding {
-  return time <= deadline
-    ? holds(`${deadline - time} s before the deadline.`)
-    : fails(`${time - deadline} s after the deadline.`);
-}
-
-function after(time: bigint, deadline: bigint): Finding {
-  return time > deadline
-    ? holds(`${time - deadline} s after the deadline.`)
-    : fails(`${deadline - time} s before the deadline.`);
-}
 
 /** The dispute is over this charge, and the treasury counts what it may have to repay of it. */
 export const opened = rule(
