@@ -1,5 +1,5 @@
-import { fieldsOf, numberOf } from '../programs/client/rpc/answers.ts';
-import { connectRpc } from '../programs/client/rpc/connectRpc.ts';
+import { fieldsOf, numberOf } from '../programs/client/rpc/methods.ts';
+import { connectRpc } from '../programs/client/rpc/rpc.ts';
 
 /**
  * Helius's estimate of the fee that lands a transaction soon which writes these accounts; micro-lamports.

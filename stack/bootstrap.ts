@@ -6,7 +6,7 @@ import {
   gatewayVouch,
   modelUpsert,
 } from '../programs/client/instructions.ts';
-import { modelCardHash } from '../programs/client/modelCard.ts';
+import { modelCardHash } from '../programs/client/proof.ts';
 import builtinCard from './modelCards/builtin.json' with { type: 'json' };
 import { addressesOf, exists, type Mints, type Operator, submit } from './operator.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
-import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { modelCardHash } from '../../programs/client/proof.ts';
 import { EXAMPLE } from '../../webhooks/kinds.ts';
 import type { AccountObject } from '../contracts/account.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { ConfigError } from '../../common/config.ts';
 import { type ModelCard, parseModelCard } from '../../common/contracts/modelCard.ts';
 import type { Logger } from '../../common/logger.ts';
-import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { modelCardHash } from '../../programs/client/proof.ts';
 
 /** Cards by their sha256 in hex. Only one that a Model's `card_hash` names is ever shown. */
 export type ModelCards = ReadonlyMap<string, ModelCard>;

@@ -2,7 +2,7 @@ import { base58 } from '@scure/base';
 import type { Connection } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { IDL } from '../../programs/client/codec.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { connectRpc } from '../../programs/client/rpc/rpc.ts';
 import {
   type CompiledInstruction,
   decodeTransaction,

@@ -3,9 +3,8 @@ import { Command } from 'commander';
 import { type ModelCard, parseModelCard } from '../../common/contracts/modelCard.ts';
 import { fetchModel, modelText } from '../../programs/client/accounts.ts';
 import type { Model } from '../../programs/client/generated/types.ts';
-import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
-import { canonicalJson } from '../../programs/client/proof.ts';
+import { canonicalJson, modelCardHash } from '../../programs/client/proof.ts';
 import { asCommandError } from '../terminal/asCommandError.ts';
 import {
   type LedgerOptions,

@@ -2,9 +2,7 @@ import { PublicKey } from '@solana/web3.js';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Addresses, createAddresses } from '../../programs/client/addresses.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
-import { UnreachableError } from '../../programs/client/rpc/answers.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { connectRpc, type Rpc, UnreachableError } from '../../programs/client/rpc/rpc.ts';
 import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { CommandError } from './output.ts';
 

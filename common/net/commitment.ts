@@ -1,6 +1,5 @@
-import { RpcError } from '../../programs/client/rpc/answers.ts';
 import { getAlpenglowSlot } from '../../programs/client/rpc/methods.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import { type Rpc, RpcError } from '../../programs/client/rpc/rpc.ts';
 import type { SenderCommitment } from '../../programs/client/sender/confirmer.ts';
 import type { Logger } from '../logger.ts';
 import { delay, systemTime, type Time, within } from '../wait.ts';

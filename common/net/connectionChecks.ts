@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type pg from 'pg';
 import { WebSocket } from 'ws';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { connectRpc } from '../../programs/client/rpc/rpc.ts';
 import { isUnchecked } from '../database/connection.ts';
 import { createPool } from '../postgres.ts';
 import { reasonOf } from '../reasonOf.ts';

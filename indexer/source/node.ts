@@ -1,7 +1,6 @@
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
 import type { delay } from '../../common/wait.ts';
-import { RpcError } from '../../programs/client/rpc/answers.ts';
-import type { LedgerNode, RpcOptions } from '../../programs/client/rpc/rpc.ts';
+import { type LedgerNode, RpcError, type RpcOptions } from '../../programs/client/rpc/rpc.ts';
 import { FatalError, NodeBehindError, RetryableError } from './errors.ts';
 
 /**

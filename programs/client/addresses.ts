@@ -1,5 +1,4 @@
-import { sha256 } from '#crypto';
-import { PublicKey } from '#publicKey';
+import { PublicKey, sha256 } from '#platform';
 import { IDL } from './codec.ts';
 import { SEEDS } from './generated/constants.ts';
 import { createBoundedCache, lookUp } from './keys.ts';
@@ -11,28 +10,7 @@ export const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111
 /** The program's address in this package's own deployment. */
 export const PROGRAM_ID = new PublicKey(IDL.address);
 
-export interface Addresses {
-  readonly programId: PublicKey;
-  readonly config: PublicKey;
-  readonly treasury: PublicKey;
-  /** Owns the three token accounts; signs for nothing else. */
-  readonly vaultAuthority: PublicKey;
-  /** Holds all stablecoin that backs credits and claims. */
-  readonly vault: PublicKey;
-  readonly treasuryVault: PublicKey;
-  readonly stakeVault: PublicKey;
-  /** Signs the program's calls to itself that carry events; signs for nothing else. */
-  readonly eventAuthority: PublicKey;
-  gateway(operator: PublicKey): PublicKey;
-  creditAccount(wallet: PublicKey): PublicKey;
-  /** @param modelId the catalog's text id, not an address */
-  model(modelId: string): PublicKey;
-  worker(authority: PublicKey): PublicKey;
-  /** @param jobId the 16 raw bytes of the job's UUID */
-  job(creditAccount: PublicKey, jobId: Uint8Array): PublicKey;
-  /** The same, or undefined for the half of all ids whose address the program does not take. */
-  newJob(creditAccount: PublicKey, jobId: Uint8Array): PublicKey | undefined;
-}
+export type Addresses = ReturnType<typeof derive>;
 
 const JOB_SEED = utf8(SEEDS.job);
 /** The ledger hashes it behind the seeds of every program's address. */
@@ -54,7 +32,7 @@ export function createAddresses(programId: PublicKey = PROGRAM_ID): Addresses {
   );
 }
 
-function derive(programId: PublicKey): Addresses {
+function derive(programId: PublicKey) {
   const find = (seed: string, ...rest: Uint8Array[]): PublicKey =>
     findAddress([utf8(seed), ...rest], programId);
   const kept = createBoundedCache<string, PublicKey>(ADDRESSES_KEPT_MAX);
@@ -72,19 +50,27 @@ function derive(programId: PublicKey): Addresses {
     programId,
     config: find(SEEDS.config),
     treasury: find(SEEDS.treasury),
+    /** Owns the three token accounts; signs for nothing else. */
     vaultAuthority: find(SEEDS.vaultAuthority),
+    /** Holds all stablecoin that backs credits and claims. */
     vault: find(SEEDS.vault),
     treasuryVault: find(SEEDS.treasuryVault),
     stakeVault: find(SEEDS.stakeVault),
+    /** Signs the program's calls to itself that carry events; signs for nothing else. */
     eventAuthority: find(SEEDS.eventAuthority),
-    gateway: (operator) => findKept(SEEDS.gateway, operator.toBytes()),
-    creditAccount: (wallet) => findKept(SEEDS.creditAccount, wallet.toBytes()),
-    model: (modelId) => findKept(SEEDS.model, sha256(utf8(modelId))),
-    worker: (authority) => findKept('worker', authority.toBytes()),
-    job: (creditAccount, jobId) => findKept('job', creditAccount.toBytes(), jobId),
-    newJob(creditAccount, jobId) {
+    gateway: (operator: PublicKey): PublicKey => findKept(SEEDS.gateway, operator.toBytes()),
+    creditAccount: (wallet: PublicKey): PublicKey =>
+      findKept(SEEDS.creditAccount, wallet.toBytes()),
+    /** @param modelId the catalog's text id, not an address */
+    model: (modelId: string): PublicKey => findKept(SEEDS.model, sha256(utf8(modelId))),
+    worker: (authority: PublicKey): PublicKey => findKept(SEEDS.worker, authority.toBytes()),
+    /** @param jobId the 16 raw bytes of the job's UUID */
+    job: (creditAccount: PublicKey, jobId: Uint8Array): PublicKey =>
+      findKept(SEEDS.job, creditAccount.toBytes(), jobId),
+    /** The same, or undefined for the half of all ids whose address the program does not take. */
+    newJob(creditAccount: PublicKey, jobId: Uint8Array): PublicKey | undefined {
       const keys = [creditAccount.toBytes(), jobId];
-      return keep('job', keys, () => createAddress([JOB_SEED, ...keys], JOB_BUMP, programId));
+      return keep(SEEDS.job, keys, () => createAddress([JOB_SEED, ...keys], JOB_BUMP, programId));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { createInstruction } from '#instruction';
+import { createInstruction } from '#platform';
 import {
   type Addresses,
   createAddresses,

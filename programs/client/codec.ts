@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import idl from './idl.json' with { type: 'json' };
 import type { Field, FieldType, Interface } from './interface.ts';
 import { startsWithBytes, viewOf } from './platform/bytes.ts';

@@ -50,7 +50,6 @@ export type * from './generated/types.ts';
 export * from './generated/vocabulary.ts';
 export * from './instructions.ts';
 export { createJobId, createJobIds, formatJobId, jobIdTimeMs, parseJobId } from './jobId.ts';
-export { modelCardHash } from './modelCard.ts';
 export {
   affordableTokens,
   chargeCredits,
@@ -62,6 +61,7 @@ export {
   canonicalJson,
   formatReceipt,
   type Json,
+  modelCardHash,
   type ProvenOutput,
   parseProof,
   parseReceipt,
@@ -77,9 +77,16 @@ export {
   verifySignature,
   workerRequestMessage,
 } from './proof.ts';
-export { NoAnswerError, RpcError } from './rpc/answers.ts';
-export { connectRpc } from './rpc/connectRpc.ts';
-export { createRpc, type LedgerNode, type Post, type Rpc, type RpcOptions } from './rpc/rpc.ts';
+export {
+  connectRpc,
+  createRpc,
+  type LedgerNode,
+  NoAnswerError,
+  type Post,
+  type Rpc,
+  RpcError,
+  type RpcOptions,
+} from './rpc/rpc.ts';
 export * from './sender/index.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
 export { connectLedger } from './verify/connection/connectLedger.ts';

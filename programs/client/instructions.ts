@@ -1,5 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { createAddresses, findAddress, PROGRAM_ID, UPGRADEABLE_LOADER } from './addresses.ts';
 import * as generated from './generated/instructions.ts';
 import { parseProof, parseReceiptMessage, type SignedMessage } from './proof.ts';

@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { randomBytes as secureRandomBytes } from '#crypto';
+import { randomBytes as secureRandomBytes } from '#platform';
 import { createAddresses, PROGRAM_ID } from './addresses.ts';
 import { bytesToHex, hexToBytes, viewOf } from './platform/bytes.ts';
 

@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { areBytesEqual } from './platform/bytes.ts';
 
 /** The bytes of a base58 text; undefined when it is none. */

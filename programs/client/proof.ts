@@ -1,12 +1,11 @@
 import { base64urlnopad } from '@scure/base';
 import type { Keypair } from '@solana/web3.js';
-import { sha256, sign, verifySignature } from '#crypto';
-import { PublicKey } from '#publicKey';
+import { PublicKey, sha256, sign, verifySignature } from '#platform';
 import { PROOF_PREFIX, RECEIPT_PREFIX } from './generated/constants.ts';
 import { toBase58, tryDecodeBase58 } from './keys.ts';
 import { concatBytes, littleEndian, startsWithBytes, utf8, viewOf } from './platform/bytes.ts';
 
-export { sign, verifySignature } from '#crypto';
+export { sign, verifySignature } from '#platform';
 
 /** Signs with a key that it does not show: a hardware security module, or a key service. */
 export interface MessageSigner {
@@ -230,6 +229,16 @@ const SALT_BYTES = 32;
 export function requestCommitment(salt: Uint8Array, request: Json): Uint8Array {
   if (salt.length !== SALT_BYTES) throw new RangeError(`A salt has ${SALT_BYTES} bytes`);
   return sha256(concatBytes(salt, sha256(utf8(canonicalJson(request)))));
+}
+
+/**
+ * What a Model's `card_hash` pins (32 bytes): the sha256 of its card in the canonical form. The card
+ * says which weights workers promise, and not what they run.
+ *
+ * @throws RangeError for what has no canonical form
+ */
+export function modelCardHash(card: Json): Uint8Array {
+  return sha256(utf8(canonicalJson(card)));
 }
 
 /**

@@ -10,8 +10,8 @@ import type { WorkerDirectory } from '../../api/workers/directory.ts';
 import { ConfigError } from '../../common/config.ts';
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { createLogger } from '../../common/logger.ts';
-import { modelCardHash } from '../../programs/client/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { modelCardHash } from '../../programs/client/proof.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 

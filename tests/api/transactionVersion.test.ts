@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { pino } from 'pino';
 import { chooseVersion } from '../../common/net/transactionVersion.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { connectRpc } from '../../programs/client/rpc/rpc.ts';
 import { startLedger, type TestLedger } from '../../testing/ledger/ledger.ts';
 import { createMovableTime } from '../../testing/movableTime.ts';
 import { startRpcNode } from '../client/rpcNode.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { connectRpc } from '../../programs/client/rpc/rpc.ts';
 import { createConfirmer } from '../../programs/client/sender/confirmer.ts';
 import { followTransaction } from '../../programs/client/sender/followTransaction.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import * as browser from '../../programs/client/platform/browser.ts';
 import { hexToBytes } from '../../programs/client/platform/bytes.ts';
-import * as browser from '../../programs/client/platform/crypto.browser.ts';
-import * as node from '../../programs/client/platform/crypto.node.ts';
 import { isOnCurve } from '../../programs/client/platform/curve.ts';
-import { PublicKey as BrowserKey } from '../../programs/client/platform/publicKey.browser.ts';
+import * as node from '../../programs/client/platform/node.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
@@ -56,30 +55,30 @@ describe('a public key in browsers', () => {
       new Uint8Array(32),
       ...Array.from({ length: 20 }, () => random.bytes(32)),
     ]) {
-      const [ours, theirs] = [new BrowserKey(bytes), new PublicKey(bytes)];
+      const [ours, theirs] = [new browser.PublicKey(bytes), new PublicKey(bytes)];
       expect(ours.toBase58()).toBe(theirs.toBase58());
       expect(`${ours}`).toBe(`${theirs}`);
       expect(JSON.stringify(ours)).toBe(JSON.stringify(theirs));
       expect(ours.toBytes()).toEqual(new Uint8Array(theirs.toBytes()));
-      expect(new BrowserKey(theirs.toBase58()).equals(theirs)).toBe(true);
+      expect(new browser.PublicKey(theirs.toBase58()).equals(theirs)).toBe(true);
       expect(ours.equals(new PublicKey(random.bytes(32)))).toBe(false);
     }
-    expect(BrowserKey.default.equals(PublicKey.default)).toBe(true);
+    expect(browser.PublicKey.default.equals(PublicKey.default)).toBe(true);
   });
 
   it('refuses an invalid key', () => {
     for (const wrong of ['', 'abc', '0'.repeat(44), new Uint8Array(31), new Uint8Array(33)]) {
-      expect(() => new BrowserKey(wrong)).toThrow();
+      expect(() => new browser.PublicKey(wrong)).toThrow();
     }
   });
 
   it('copies its bytes', () => {
     const bytes = random.bytes(32);
-    const key = new BrowserKey(bytes);
+    const key = new browser.PublicKey(bytes);
     const spelling = key.toBase58();
     bytes.fill(0);
     key.toBytes().fill(0);
-    expect(new BrowserKey(key.toBytes()).toBase58()).toBe(spelling);
+    expect(new browser.PublicKey(key.toBytes()).toBase58()).toBe(spelling);
   });
 });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import { createLogger } from '../../common/logger.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
+import { connectRpc } from '../../programs/client/rpc/rpc.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import { type Asked, type RpcNode, startRpcNode } from './rpcNode.ts';
 

@@ -1,9 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
-import { NoAnswerError, RpcError, UnreachableError } from '../../programs/client/rpc/answers.ts';
-import { connectRpc } from '../../programs/client/rpc/connectRpc.ts';
 import { getSlot, sendTransaction } from '../../programs/client/rpc/methods.ts';
-import type { Rpc } from '../../programs/client/rpc/rpc.ts';
+import {
+  connectRpc,
+  NoAnswerError,
+  type Rpc,
+  RpcError,
+  UnreachableError,
+} from '../../programs/client/rpc/rpc.ts';
 import { type Asked, echo, echoed, type RpcNode, startRpcNode } from './rpcNode.ts';
 
 const CLIENTS = { 'by fetch': connectRpc, 'by pooled connections': connectPooledRpc };

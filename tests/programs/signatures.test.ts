@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, PublicKey } from '@solana/web3.js';
-import * as browser from '../../programs/client/platform/crypto.browser.ts';
-import * as node from '../../programs/client/platform/crypto.node.ts';
+import * as browser from '../../programs/client/platform/browser.ts';
+import * as node from '../../programs/client/platform/node.ts';
 import { startChain } from '../../testing/chain.ts';
 import { startBankrun } from '../../testing/kit/bankrun.ts';
 import { createRandom } from '../../testing/random.ts';

@@ -9,7 +9,7 @@ import {
   signHashed,
 } from '../../programs/client/index.ts';
 import { bytesToHex, utf8 } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../programs/client/platform/node.ts';
 import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
 
 /** The body that a client sends, as the page has it. */

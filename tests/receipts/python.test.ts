@@ -5,7 +5,7 @@ import { PublicKey } from '@solana/web3.js';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { parseJson } from '../../programs/client/parseJson.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../programs/client/platform/node.ts';
 import {
   canonicalJson,
   type Json,

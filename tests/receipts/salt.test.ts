@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { bytesToHex, concatBytes, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../programs/client/platform/node.ts';
 import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';

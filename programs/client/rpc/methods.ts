@@ -1,15 +1,46 @@
-import { decodeBase64 } from '#crypto';
-import {
-  type AtSlot,
-  atSlot,
-  fieldsOf,
-  listOf,
-  numberOf,
-  orNull,
-  type RpcError,
-  textOf,
-} from './answers.ts';
-import type { LedgerNode } from './rpc.ts';
+import { decodeBase64 } from '#platform';
+import type { LedgerNode, RpcError } from './rpc.ts';
+
+// Answers are read as far as they are used. What has another form is a TypeError.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function fieldsOf(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null) return value as Fields;
+  throw new TypeError('Expected an object');
+}
+
+function listOf<Item>(value: unknown, read: (item: unknown) => Item): Item[] {
+  if (Array.isArray(value)) return value.map(read);
+  throw new TypeError('Expected a list');
+}
+
+export function numberOf(value: unknown): number {
+  if (typeof value === 'number') return value;
+  throw new TypeError('Expected a number');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new TypeError('Expected a string');
+}
+
+/** An answer, and the slot of the state that it is about. */
+export interface AtSlot<Value> {
+  readonly slot: number;
+  readonly value: Value;
+}
+
+function atSlot<Value>(read: (value: unknown) => Value) {
+  return (result: unknown): AtSlot<Value> => {
+    const { context, value } = fieldsOf(result);
+    return { slot: numberOf(fieldsOf(context).slot), value: read(value) };
+  };
+}
+
+function orNull<Value>(read: (value: unknown) => Value) {
+  return (value: unknown): Value | null => (value === null ? null : read(value));
+}
 
 /** How certain a state of the ledger is. */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';

@@ -1,12 +1,25 @@
-import {
-  byId,
-  NoAnswerError,
-  parse,
-  type Reply,
-  refusesBatches,
-  resultOf,
-  UnreachableError,
-} from './answers.ts';
+/** A node answered a question with a refusal. */
+export class RpcError extends Error {
+  override name = 'RpcError';
+  /** JSON-RPC's or the provider's number; undefined where the node gave none. */
+  readonly code: number | undefined;
+  /** What the node added, such as why a transaction was refused. */
+  readonly data: unknown;
+
+  constructor(message: string, options: { code: number | undefined; data: unknown }) {
+    super(message);
+    this.code = options.code;
+    this.data = options.data;
+  }
+}
+
+/** No answer came in time, or none in the right form: HTML, or an HTTP error. */
+export class NoAnswerError extends Error {
+  override name = 'NoAnswerError';
+}
+
+/** The node could not be connected to, or the connection broke; the cause says why. */
+export class UnreachableError extends NoAnswerError {}
 
 /** Carries one request to a node. Rejects when no answer comes, or when the signal aborts. */
 export type Post = (body: string, signal: AbortSignal) => Promise<Reply>;
@@ -78,6 +91,22 @@ const LINGER_MS = 5;
 /** Limits the requests that a silent node leaves open. */
 const IN_FLIGHT_MAX = 32;
 const ENDED = 'The client of the node was closed';
+
+/** A client of the node at this address, by `fetch`, on Node and in browsers. */
+export function connectRpc({ url, ...options }: RpcOptions & { url: string }): Rpc {
+  // Node runs it behind all that this turn of the event loop asks; browsers have nothing like it.
+  const later = globalThis.setImmediate as typeof setImmediate | undefined;
+  return createRpc({ ...options, post: createPost(url), ...(later && { later }) });
+}
+
+/** Time limits are the client's own. */
+function createPost(url: string): Post {
+  const headers = { 'content-type': 'application/json' };
+  return async (body, signal) => {
+    const response = await fetch(url, { method: 'POST', headers, body, signal });
+    return { status: response.status, text: await response.text() };
+  };
+}
 
 /**
  * Sending has requests of its own. Nodes answer a request as a whole, and checking a transaction
@@ -227,4 +256,72 @@ function readAs<Result>(method: string, result: unknown, read: (result: unknown)
     const message = `The ledger's node answered ${method} in another form`;
     throw new NoAnswerError(message, { cause });
   }
+}
+
+/** A node's response over HTTP. */
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A node's answer. A proxy before the node may leave out any part. */
+interface Answer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: { code?: unknown; message?: unknown; data?: unknown } | null;
+}
+
+/** @returns undefined for null, and for text that is not JSON, as from a proxy before the node */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a node answered to one question.
+ *
+ * @throws RpcError for a refusal, NoAnswerError for anything else that is no result
+ */
+function resultOf(method: string, status: number, answer: unknown): unknown {
+  const { error, result } = (answer ?? {}) as Answer;
+  if (error) {
+    const { code, message = 'no reason given', data } = error;
+    throw new RpcError(
+      `The ledger's node refused ${method}: ${message} (${code ?? `status ${status}`})`,
+      { code: typeof code === 'number' ? code : undefined, data },
+    );
+  }
+  if (status !== 200) {
+    throw new NoAnswerError(`The ledger's node answered ${method} with status ${status}`);
+  }
+  if (result === undefined) {
+    throw new NoAnswerError(`The ledger's node answered ${method} without a result`);
+  }
+  return result;
+}
+
+/** The answers to several questions, by the questions' ids. Some may be missing. */
+function byId(answers: readonly unknown[]): Map<unknown, unknown> {
+  return new Map(answers.map((answer) => [(answer as Answer | null)?.id, answer]));
+}
+
+/** Error codes of nodes that take no batches: invalid request, and request that cannot be parsed. */
+const NOT_UNDERSTOOD_CODES = new Set<unknown>([-32600, -32601, -32602, -32700]);
+/** HTTP statuses with which a proxy before a node refuses the form of a request. */
+const NOT_UNDERSTOOD_STATUSES = new Set([400, 405, 413, 415, 422]);
+
+/**
+ * Whether a node refuses several questions in one request, as some providers do: in words, or by an
+ * answer that is not a list. A rate limit is no such refusal.
+ */
+function refusesBatches({ status, text }: Reply, answer: unknown): boolean {
+  if (Array.isArray(answer)) return false;
+  const { error } = (answer ?? {}) as Answer;
+  if (error && /batch/i.test(String(error.message))) return true;
+  if (error?.code !== undefined) return NOT_UNDERSTOOD_CODES.has(error.code);
+  if (status >= 400 && status < 500 && /batch/i.test(text)) return true;
+  return NOT_UNDERSTOOD_STATUSES.has(status);
 }

@@ -6,29 +6,7 @@ import { LedgerUnavailableError, mayPass, type SendResult, WithdrawnError } from
 import type { Signer } from './signer.ts';
 import { type Part, sum, TransactionTooLargeError } from './transaction.ts';
 
-/** Puts instructions of several jobs into shared transactions while the ledger is busy. */
-export interface Batcher {
-  /**
-   * Sends an item, alone or with others. @returns how it ended
-   *
-   * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
-   * @param item.isWanted asked each time before it is signed
-   * @throws LedgerUnavailableError as Sender does
-   * @throws WithdrawnError when it is no longer wanted at its turn
-   */
-  add(item: Omit<BatchItem, 'end'>): Promise<SendResult>;
-  /**
-   * Removes an item that was not sent yet, so that the caller can carry its instructions in another
-   * transaction. Its promise then stays pending.
-   *
-   * @returns whether there was one
-   */
-  take(key: string): boolean;
-  /** How long the first of its transactions that wait has waited for its turn; 0 when none does. */
-  waitedMs(): number;
-  /** Gives up what was not sent. */
-  close(): void;
-}
+export type Batcher = ReturnType<typeof createBatcher>;
 
 /** One job's part of a shared transaction. */
 interface BatchItem {
@@ -63,6 +41,8 @@ const LOOKED_THROUGH_MAX = 128;
 const CROWD_FACTOR = 3;
 
 /**
+ * Puts instructions of several jobs into shared transactions while the ledger is busy.
+ *
  * With nothing in flight an item is sent at once. Otherwise items wait until the flight ends, until
  * they fill a transaction, or until the oldest has waited for `lingerMs`.
  *
@@ -78,7 +58,7 @@ export function createBatcher(options: {
   idleLingerMs?: number;
   itemsMax?: number;
   lane?: string;
-}): Batcher {
+}) {
   const { sender, lane = '', lingerMs, idleLingerMs = 0, itemsMax } = options;
   const apart = createApartKeys();
   let waiting: Waiting[] = [];
@@ -138,7 +118,15 @@ export function createBatcher(options: {
   }
 
   return {
-    async add(item) {
+    /**
+     * Sends an item, alone or with others. @returns how it ended
+     *
+     * @param item.key finds the item in `take`. After a failure, items of its key are sent alone
+     * @param item.isWanted asked each time before it is signed
+     * @throws LedgerUnavailableError as Sender does
+     * @throws WithdrawnError when it is no longer wanted at its turn
+     */
+    async add(item: Omit<BatchItem, 'end'>): Promise<SendResult> {
       if (waiting.length >= WAITING_MAX) {
         throw new LedgerUnavailableError('Too many transactions wait to be sent', {
           signature: null,
@@ -150,13 +138,21 @@ export function createBatcher(options: {
       queueMicrotask(pump);
       return end.promise;
     },
-    take(key) {
+    /**
+     * Removes an item that was not sent yet, so that the caller can carry its instructions in another
+     * transaction. Its promise then stays pending.
+     *
+     * @returns whether there was one
+     */
+    take(key: string): boolean {
       const found = waiting.find(({ item }) => item.key === key);
       waiting = waiting.filter((other) => other !== found);
       return found !== undefined;
     },
-    waitedMs: () => sender.waitedMs(lane),
-    close() {
+    /** How long the first of its transactions that wait has waited for its turn; 0 when none does. */
+    waitedMs: (): number => sender.waitedMs(lane),
+    /** Gives up what was not sent. */
+    close(): void {
       clearTimeout(timer);
       const error = new LedgerUnavailableError('The sender was closed', { signature: null });
       for (const { item } of waiting) item.end.reject(error);

@@ -4,24 +4,7 @@ import { unixSecondsOf } from '../accounts.ts';
 import { getAccountInfo } from '../rpc/methods.ts';
 import type { Rpc } from '../rpc/rpc.ts';
 
-/** The ledger's time, by which every deadline of a job is judged. */
-export interface LedgerClock {
-  /** The ledger's Unix time in milliseconds; between two readings it runs with local time. */
-  nowMs(): number;
-  /** The Clock's unix_timestamp as last read, carried on with local time. */
-  nowSeconds(): bigint;
-  /** The Clock's unix_timestamp, read now. @throws when the ledger cannot be reached */
-  read(): Promise<bigint>;
-  /** Ledger time minus this machine's. */
-  readonly offsetMs: number;
-  /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
-  waitUntil(unixSeconds: bigint, signal?: AbortSignal): Promise<void>;
-  /** Whether the ledger was read once. Before, the clock shows this machine's time. */
-  readonly isRead: boolean;
-  /** Resolves with the first reading; rejects when the clock is closed before it. */
-  readonly ready: Promise<void>;
-  close(): void;
-}
+export type LedgerClock = ReturnType<typeof createLedgerClock>;
 
 const CLOCK = SYSVAR_CLOCK_PUBKEY.toBase58();
 const INTERVAL_MS_MAX = 400;
@@ -35,6 +18,8 @@ const SECOND_MS = 1_000;
 const passedMs = (): number => performance.now();
 
 /**
+ * The ledger's time, by which every deadline of a job is judged.
+ *
  * Follows the ledger's Clock by reading it two to five times a second; a jump shows with the next
  * reading.
  *
@@ -45,7 +30,7 @@ const passedMs = (): number => performance.now();
  * @param options.intervalMs the longest time between two readings, 400 by default; the shortest is
  *   half of it
  */
-export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): LedgerClock {
+export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }) {
   const { rpc, intervalMs = INTERVAL_MS_MAX } = options;
   const closing = new AbortController();
   const first = withResolvers<void>();
@@ -54,10 +39,12 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
   // A caller of `ready` gets the rejection. Without one, it must not end the process.
   first.promise.catch(() => undefined);
 
+  /** The ledger's Unix time in milliseconds; between two readings it runs with local time. */
   const nowMs = (): number =>
     Math.floor(offsetMs === undefined ? Date.now() : passedMs() + offsetMs);
   const waiters = createWaiters(nowMs);
 
+  /** The Clock's unix_timestamp, read now. @throws when the ledger cannot be reached */
   async function read(): Promise<bigint> {
     const askedMs = passedMs();
     const { value } = await getAccountInfo(rpc, CLOCK, { commitment: 'confirmed' });
@@ -88,17 +75,21 @@ export function createLedgerClock(options: { rpc: Rpc; intervalMs?: number }): L
   void follow();
   return {
     nowMs,
-    nowSeconds: () => BigInt(Math.floor(nowMs() / SECOND_MS)),
+    /** The Clock's unix_timestamp as last read, carried on with local time. */
+    nowSeconds: (): bigint => BigInt(Math.floor(nowMs() / SECOND_MS)),
     read,
-    get offsetMs() {
+    /** Ledger time minus this machine's. */
+    get offsetMs(): number {
       return offsetMs === undefined ? 0 : passedMs() + offsetMs - Date.now();
     },
-    get isRead() {
+    /** Whether the ledger was read once. Before, the clock shows this machine's time. */
+    get isRead(): boolean {
       return offsetMs !== undefined;
     },
     waitUntil: waiters.waitUntil,
+    /** Resolves with the first reading; rejects when the clock is closed before it. */
     ready: first.promise,
-    close() {
+    close(): void {
       closing.abort();
       giveUp();
       first.reject(new Error('The ledger clock was closed before its first reading'));
@@ -124,13 +115,14 @@ function narrowed(
 }
 
 /** Waits for moments of a clock that may jump: `check` is called with each of its readings. */
-function createWaiters(nowMs: () => number): Pick<LedgerClock, 'waitUntil'> & { check(): void } {
+function createWaiters(nowMs: () => number) {
   const waiting = new Set<() => void>();
   return {
-    check() {
+    check(): void {
       for (const check of waiting) check();
     },
-    async waitUntil(unixSeconds, signal) {
+    /** Resolves when the ledger's time has reached `unixSeconds`, or when `signal` aborts. */
+    async waitUntil(unixSeconds: bigint, signal?: AbortSignal): Promise<void> {
       const atMs = Number(unixSeconds) * SECOND_MS;
       const reached = withResolvers<void>();
       let timer: NodeJS.Timeout | undefined;

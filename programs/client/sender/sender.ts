@@ -1,7 +1,6 @@
 import type { AddressLookupTableAccount, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { RpcError } from '../rpc/answers.ts';
 import { preflightErrorOf, sendTransaction, type TransactionError } from '../rpc/methods.ts';
-import type { Rpc } from '../rpc/rpc.ts';
+import { type Rpc, RpcError } from '../rpc/rpc.ts';
 import {
   type Blockhash,
   COMMITMENT,
@@ -148,22 +147,7 @@ export interface Sending {
   readonly isWanted?: () => boolean;
 }
 
-/** Sends transactions, and follows each until its fate is certain. */
-export interface Sender {
-  /**
-   * @throws LedgerUnavailableError when the ledger is out of reach. With a signature, the
-   *   transaction's fate is not known and has to be read once its blockhash is dead
-   * @throws TransactionTooLargeError
-   * @throws WithdrawnError when it is no longer wanted at its turn
-   */
-  send(sending: Sending): Promise<SendResult>;
-  /** How long the first that waits in the lane has waited for its turn; 0 when none does. */
-  waitedMs(lane: string): number;
-  /** The room of a transaction that is sent next. */
-  room(): Room;
-  /** Gives up what is in flight; its fate is then not known. */
-  close(): void;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 const IN_FLIGHT = 'in flight' as const;
 /**
@@ -201,6 +185,8 @@ export interface SenderLog {
 }
 
 /**
+ * Sends transactions, and follows each until its fate is certain.
+ *
  * @param options.rpc the ledger's node, as `connectRpc` gives it
  * @param options.feePayers the first pays, and another one while it cannot
  * @param options.wsUrl where the ledger notifies; without it confirmations are polled for
@@ -229,7 +215,7 @@ export function createSender(options: {
   observe?: (lane: string) => (status: SendResult['status'] | 'unknown') => void;
   nowMs?: () => number;
   version?: SentVersion;
-}): Sender {
+}) {
   const { rpc, commitment, logger, priorityFee, observe } = options;
   const { version = 'legacy' } = options;
   const { submissionsMax = 64, urgentLanes = [], wsUrl, repeatMs } = options;
@@ -322,8 +308,15 @@ export function createSender(options: {
   }
 
   return {
-    /** Has another fee payer pay where one cannot. @returns the result of the last one */
-    async send(sending) {
+    /**
+     * Has another fee payer pay where one cannot. @returns the result of the last one
+     *
+     * @throws LedgerUnavailableError when the ledger is out of reach. With a signature, the
+     *   transaction's fate is not known and has to be read once its blockhash is dead
+     * @throws TransactionTooLargeError
+     * @throws WithdrawnError when it is no longer wanted at its turn
+     */
+    async send(sending: Sending): Promise<SendResult> {
       if (closed || pending >= PENDING_MAX) {
         const message = closed ? CLOSED : 'Too many transactions wait to be sent';
         throw new LedgerUnavailableError(message, { signature: null });
@@ -356,12 +349,14 @@ export function createSender(options: {
       return last;
     },
     waitedMs: laneQueue.waitedMs,
-    room() {
+    /** The room of a transaction that is sent next. */
+    room(): Room {
       const [usual] = options.feePayers;
       if (!usual) throw new Error(NO_PAYER);
       return createRoom(version, usual.publicKey);
     },
-    close() {
+    /** Gives up what is in flight; its fate is then not known. */
+    close(): void {
       closed = true;
       confirmer.close();
     },

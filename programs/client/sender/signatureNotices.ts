@@ -1,5 +1,4 @@
-import { fieldsOf, numberOf } from '../rpc/answers.ts';
-import { errorOf, type TransactionError } from '../rpc/methods.ts';
+import { errorOf, fieldsOf, numberOf, type TransactionError } from '../rpc/methods.ts';
 
 /** How a transaction ended, as of a slot: it landed there or before. */
 export interface SignatureNotice {

@@ -1,6 +1,6 @@
 import { base64 } from '@scure/base';
 import type { PublicKey as Key, TransactionInstruction } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { type Commitment, simulateTransaction } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
 import { compileMessage, encodeDraft, type TransactionConfig } from '../wire/index.ts';

@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { viewOf } from '../platform/bytes.ts';
 
 const KEY_BYTES = 32;

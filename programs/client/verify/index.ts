@@ -4,14 +4,12 @@
  * `PublicKey`; keys and connections of web3.js are taken as well.
  */
 
-export { PublicKey } from '#publicKey';
+export { PublicKey } from '#platform';
 export { type Addresses, createAddresses, PROGRAM_ID } from '../addresses.ts';
 export { formatJobId, parseJobId } from '../jobId.ts';
 export type { LedgerConnection } from '../ledgerConnection.ts';
 export { verifySignature } from '../proof.ts';
-export { NoAnswerError, RpcError } from '../rpc/answers.ts';
-export { connectRpc } from '../rpc/connectRpc.ts';
-export type { LedgerNode } from '../rpc/rpc.ts';
+export { connectRpc, type LedgerNode, NoAnswerError, RpcError } from '../rpc/rpc.ts';
 export { readAnswer, type SavedAnswer } from './answer/readAnswer.ts';
 export { SavedFileError } from './answer/savedFile.ts';
 export { isRequest, readRequest, type SentRequest } from './answer/sentRequest.ts';

@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { type DecodedAccount, unixSecondsOf } from '../accounts.ts';
 import { BASE_UNITS_PER_CREDIT } from '../generated/constants.ts';
 import type { LedgerConnection } from '../ledgerConnection.ts';

@@ -1,5 +1,5 @@
 import type { PublicKey as Key } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { decodeAccount } from '../accounts.ts';
 import { createAddresses } from '../addresses.ts';
 import { BASE_UNITS_PER_CREDIT, CREDIT_MINT_DECIMALS, NO_LIMIT } from '../generated/constants.ts';

@@ -4,7 +4,7 @@
  * Buffer, no module of Node, and neither Anchor nor web3.js.
  */
 
-export { PublicKey } from '#publicKey';
+export { PublicKey } from '#platform';
 export {
   decodeAccount,
   fetchConfig,
@@ -37,15 +37,13 @@ export {
   verifyHashed,
   verifySignature,
 } from '../proof.ts';
-export { NoAnswerError, RpcError } from '../rpc/answers.ts';
-export { connectRpc } from '../rpc/connectRpc.ts';
 export {
   getBalance,
   getLatestBlockhash,
   preflightErrorOf,
   sendTransaction,
 } from '../rpc/methods.ts';
-export type { Rpc } from '../rpc/rpc.ts';
+export { connectRpc, NoAnswerError, type Rpc, RpcError } from '../rpc/rpc.ts';
 export { followTransaction } from '../sender/followTransaction.ts';
 export { type Refusal, refusalOf, type SendResult } from '../sender/sendResult.ts';
 export { simulate } from '../sender/simulate.ts';

@@ -1,5 +1,5 @@
 import type { TransactionInstruction } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import type { Commitment } from '../rpc/methods.ts';
 import type { LedgerNode } from '../rpc/rpc.ts';
 import { type Refusal, refusalOf } from '../sender/sendResult.ts';

@@ -1,5 +1,5 @@
 import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../../programs/client/platform/node.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';

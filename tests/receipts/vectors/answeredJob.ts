@@ -9,7 +9,7 @@ import {
   signHashed,
 } from '../../../programs/client/index.ts';
 import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../../programs/client/platform/node.ts';
 import type { Json } from '../../../programs/client/proof.ts';
 import type { Answering, JobScene, LockedJob } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';

@@ -11,7 +11,7 @@ import {
   signHashed,
 } from '../../../programs/client/index.ts';
 import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../../programs/client/platform/node.ts';
 import type { Random } from '../../../testing/random.ts';
 import type { AnyUnitCase, ProofInput } from './cases.ts';
 import { drawKeypair } from './draw.ts';

@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
 import { toBase58 } from '../../../programs/client/keys.ts';
 import { bytesToHex, concatBytes } from '../../../programs/client/platform/bytes.ts';
-import { sha256 } from '../../../programs/client/platform/crypto.node.ts';
+import { sha256 } from '../../../programs/client/platform/node.ts';
 import type { Random } from '../../../testing/random.ts';
 import { createKinds } from '../../programs/support/signatures/kinds.ts';
 import { createSigners } from '../../programs/support/signatures/signers.ts';

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import type { LedgerConnection } from '../../../programs/client/ledgerConnection.ts';
-import { RpcError } from '../../../programs/client/rpc/answers.ts';
+import { RpcError } from '../../../programs/client/rpc/rpc.ts';
 import { connectLedger } from '../../../programs/client/verify/connection/connectLedger.ts';
 import {
   createMessage,

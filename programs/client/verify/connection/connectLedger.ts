@@ -1,5 +1,5 @@
 import type { PublicKey as Key } from '@solana/web3.js';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import {
   type Account,

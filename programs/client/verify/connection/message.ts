@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 
 import { encodeMessage, type MessageVersion } from '../../wire/index.ts';
 

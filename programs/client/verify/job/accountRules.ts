@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { ACCOUNT_VERSION } from '../../accounts.ts';
 import type { Value } from '../../codec.ts';
 import type { Job, JobLocked } from '../../generated/types.ts';

@@ -1,9 +1,8 @@
 import { fetchConfig, fetchModel, type ReadOptions } from '../../accounts.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
-import { modelCardHash } from '../../modelCard.ts';
 import { parseJson } from '../../parseJson.ts';
 import { bytesToHex } from '../../platform/bytes.ts';
-import type { Json } from '../../proof.ts';
+import { type Json, modelCardHash } from '../../proof.ts';
 import { shown } from '../answer/answerParts.ts';
 import { type Finding, fails, holds, notApplicable, notCheckable, type Place } from '../check.ts';
 import { COMMITMENT } from '../ledgerState.ts';

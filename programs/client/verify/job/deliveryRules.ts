@@ -1,4 +1,4 @@
-import { sha256 } from '#crypto';
+import { sha256 } from '#platform';
 import type { Value } from '../../codec.ts';
 import type { Events } from '../../events.ts';
 import { formatJobId } from '../../jobId.ts';

@@ -1,6 +1,6 @@
 import { base58 } from '@scure/base';
 import type { VersionedTransactionResponse } from '@solana/web3.js';
-import type { PublicKey } from '#publicKey';
+import type { PublicKey } from '#platform';
 import { type Addresses, TOKEN_PROGRAM } from '../../addresses.ts';
 import { accountPosition, decodeArguments, type Value } from '../../codec.ts';
 import { type DecodedEvent, decodeEvents, type EventName, type Events } from '../../events.ts';

@@ -1,5 +1,5 @@
 import type { PublicKey } from '@solana/web3.js';
-import { sha256 } from '#crypto';
+import { sha256 } from '#platform';
 import type { DisputeResolveInput } from '../../generated/instructions.ts';
 import type { EvidenceArguments } from '../../instructions.ts';
 import { areBytesEqual, concatBytes } from '../../platform/bytes.ts';

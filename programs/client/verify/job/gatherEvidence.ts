@@ -1,8 +1,8 @@
 import type { PublicKey } from '@solana/web3.js';
+import { delay } from '../../../../common/wait.ts';
 import { fetchWorker } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
-import { delay } from '../../platform/delay.ts';
 import { COMMITMENT, readClock } from '../ledgerState.ts';
 import {
   type Evidence,

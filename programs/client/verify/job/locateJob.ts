@@ -1,5 +1,5 @@
 import { base58 } from '@scure/base';
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { accountFilter } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import { accountFieldOffset } from '../../codec.ts';

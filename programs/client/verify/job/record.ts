@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { decodeEventData, type EventName, type Events } from '../../events.ts';
 import type { JobStatus } from '../../generated/vocabulary.ts';
 import { includesBytes } from '../../platform/bytes.ts';

@@ -1,4 +1,4 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
 import { type DecodedAccount, modelText } from '../../accounts.ts';
 import type { Addresses } from '../../addresses.ts';
 import {

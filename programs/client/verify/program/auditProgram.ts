@@ -1,4 +1,4 @@
-import { sha256 } from '#crypto';
+import { sha256 } from '#platform';
 import { bytesToHex } from '../../platform/bytes.ts';
 import { type Check, type Finding, fails, holds, notCheckable } from '../check.ts';
 import * as accounts from './accountRules.ts';

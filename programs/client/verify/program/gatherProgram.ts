@@ -1,9 +1,9 @@
-import { PublicKey } from '#publicKey';
+import { PublicKey } from '#platform';
+import { delay } from '../../../../common/wait.ts';
 import { type Addresses, UPGRADEABLE_LOADER } from '../../addresses.ts';
 import { areKeysEqual } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { areBytesEqual } from '../../platform/bytes.ts';
-import { delay } from '../../platform/delay.ts';
 import { CLOCK, COMMITMENT, isBoughtSince, unixTimeOf } from '../ledgerState.ts';
 import { type Executable, type ProgramEvidence, readState } from './state.ts';
 

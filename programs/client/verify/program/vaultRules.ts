@@ -1,5 +1,5 @@
 import type { AccountInfo } from '@solana/web3.js';
-import type { PublicKey } from '#publicKey';
+import type { PublicKey } from '#platform';
 import { TOKEN_PROGRAM } from '../../addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../generated/constants.ts';
 import { areKeysEqual } from '../../keys.ts';

@@ -16,8 +16,8 @@ import {
 } from '../../../../localnet/runtime/runtime.ts';
 import type { TransactionError } from '../../../../localnet/runtime/transactionError.ts';
 import { EscrowErrorCode, PROGRAM_ID, verifyHashed } from '../../../../programs/client/index.ts';
-import * as browser from '../../../../programs/client/platform/crypto.browser.ts';
-import { sha256 } from '../../../../programs/client/platform/crypto.node.ts';
+import * as browser from '../../../../programs/client/platform/browser.ts';
+import { sha256 } from '../../../../programs/client/platform/node.ts';
 import { signTransaction } from '../../../../programs/client/sender/transaction.ts';
 import { artifactPath } from '../../../../programs/tools/artifacts.ts';
 import { type ChainAccount, Refusal } from '../../../../testing/kit/chain.ts';

@@ -8,13 +8,20 @@ import {
   verify,
 } from 'node:crypto';
 import { base64urlnopad } from '@scure/base';
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import {
+  type AccountMeta,
+  type Keypair,
+  type PublicKey,
+  TransactionInstruction,
+} from '@solana/web3.js';
 import { hasSmallOrder } from './curve.ts';
 
 /**
- * Hashes, signatures and randomness by OpenSSL, and base64, for Node. Browsers get `crypto.browser.ts` in its
- * place: both give the same verdict on every signature.
+ * What this client takes from Node: hashes, signatures and randomness by OpenSSL, base64, and web3.js.
+ * Browsers get `browser.ts` in its place: both give the same verdict on every signature.
  */
+
+export { PublicKey } from '@solana/web3.js';
 
 const SEED_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -84,4 +91,13 @@ export function verifySignature(signed: {
 
 function jwk(publicKey: PublicKey): { kty: string; crv: string; x: string } {
   return { kty: 'OKP', crv: 'Ed25519', x: base64urlnopad.encode(publicKey.toBytes()) };
+}
+
+/** An instruction, as web3.js takes it. */
+export function createInstruction(parts: {
+  readonly programId: PublicKey;
+  readonly keys: AccountMeta[];
+  readonly data: Uint8Array;
+}): TransactionInstruction {
+  return new TransactionInstruction({ ...parts, data: Buffer.from(parts.data) });
 }

@@ -1,12 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 as hash256, sha512 } from '@noble/hashes/sha2.js';
-import { base64 } from '@scure/base';
-import type { Keypair, PublicKey } from '@solana/web3.js';
+import { base58, base64 } from '@scure/base';
+import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import { areBytesEqual, concatBytes } from './bytes.ts';
-import type * as node from './crypto.node.ts';
 import { hasSmallOrder, readLittleEndian } from './curve.ts';
+import type * as node from './node.ts';
 
-/** Hashes, signatures, randomness and base64 in JavaScript, for browsers: see `crypto.node.ts`. */
+/** All that `node.ts` has, in JavaScript and without web3.js, for browsers. */
 
 const KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -37,7 +37,7 @@ export function sign(message: Uint8Array, keypair: Keypair): Uint8Array {
  * so takes forged signatures that OpenSSL refuses.
  */
 export function verifySignature(signed: {
-  publicKey: PublicKey;
+  publicKey: Pick<PublicKey, 'toBytes'>;
   message: Uint8Array;
   signature: Uint8Array;
 }): boolean {
@@ -64,5 +64,55 @@ function readPoint(bytes: Uint8Array): InstanceType<typeof Point> | undefined {
   }
 }
 
+/**
+ * What verification needs of web3.js's PublicKey, without web3.js. A key of either class equals one
+ * of this class with the same bytes.
+ */
+export class PublicKey {
+  /** 32 zero bytes: the system program, and the ledger's way to say that there is no key. */
+  static readonly default = new PublicKey(new Uint8Array(KEY_BYTES));
+
+  readonly #bytes: Uint8Array;
+  #base58: string | undefined;
+
+  /** @throws Error when these are not 32 bytes, or not their base58 */
+  constructor(value: string | Uint8Array | readonly number[]) {
+    this.#bytes = typeof value === 'string' ? base58.decode(value) : Uint8Array.from(value);
+    if (this.#bytes.length !== KEY_BYTES) throw new Error('Invalid public key input');
+  }
+
+  toBytes(): Uint8Array {
+    return this.#bytes.slice();
+  }
+
+  toBase58(): string {
+    this.#base58 ??= base58.encode(this.#bytes);
+    return this.#base58;
+  }
+
+  toString(): string {
+    return this.toBase58();
+  }
+
+  toJSON(): string {
+    return this.toBase58();
+  }
+
+  equals(other: { toBytes(): Uint8Array }): boolean {
+    return areBytesEqual(this.#bytes, other.toBytes());
+  }
+}
+
+/** The parts of an instruction, as `node.ts` makes one of them. */
+export function createInstruction(
+  parts: Parameters<typeof node.createInstruction>[0],
+): TransactionInstruction {
+  // Its data is a Buffer there, and its class has one more method, which this client never calls.
+  return parts as TransactionInstruction;
+}
+
 // Fails to compile when Node's build exports more than this one.
-({ sha256, randomBytes, decodeBase64, sign, verifySignature }) satisfies typeof node;
+({ sha256, randomBytes, decodeBase64, sign, verifySignature, createInstruction }) satisfies Omit<
+  typeof node,
+  'PublicKey'
+>;
