@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { conclude } from '../programs/client/verify/check.ts';
-import { SENTENCES } from '../programs/client/verify/conclusion.ts';
+import { conclude, SENTENCES } from '../programs/client/verify/check.ts';
 import { type Artifact, auditProgram } from '../programs/client/verify/program/auditProgram.ts';
 import { gatherProgram } from '../programs/client/verify/program/gatherProgram.ts';
 import { asCommandError } from './terminal/asCommandError.ts';

@@ -7,9 +7,13 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import { z } from 'zod';
-import { camelCase, IDL, type Value } from '../programs/client/codec.ts';
+import { IDL, type Value } from '../programs/client/codec.ts';
 import * as builders from '../programs/client/instructions.ts';
-import type { FieldType, InstructionInterface } from '../programs/client/interface.ts';
+import {
+  camelCase,
+  type FieldType,
+  type InstructionInterface,
+} from '../programs/client/interface.ts';
 import { type SignedMessage, verifyHashed } from '../programs/client/proof.ts';
 import { asCommandError } from './terminal/asCommandError.ts';
 import { CommandError } from './terminal/output.ts';

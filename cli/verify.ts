@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseJobId } from '../programs/client/jobId.ts';
 import { hexToBytes } from '../programs/client/platform/bytes.ts';
 import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
-import { conclusionOf } from '../programs/client/verify/conclusion.ts';
+import { conclusionOf } from '../programs/client/verify/check.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';

@@ -9,7 +9,6 @@ import {
 } from '../../programs/client/accounts.ts';
 import {
   accountSize,
-  camelCase,
   DISCRIMINATOR_BYTES,
   decodeStruct,
   IDL,
@@ -18,7 +17,7 @@ import {
 import type { EventName, Events } from '../../programs/client/events.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
-import type { Field, FieldType } from '../../programs/client/interface.ts';
+import { camelCase, type Field, type FieldType } from '../../programs/client/interface.ts';
 
 /*
  * The tables that mirror the program's accounts. Each field of an account has a column of its name

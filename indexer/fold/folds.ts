@@ -10,8 +10,8 @@ import {
   type TableName,
 } from '../../common/database/mirrorTables.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
-import { camelCase } from '../../programs/client/codec.ts';
 import type { EventName, Events } from '../../programs/client/events.ts';
+import { camelCase } from '../../programs/client/interface.ts';
 import type { Change } from './change.ts';
 import type { LedgerEvent } from './event.ts';
 

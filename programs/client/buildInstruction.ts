@@ -7,8 +7,8 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from './addresses.ts';
-import { camelCase, IDL, wordsOf } from './codec.ts';
-import type { FieldType, InstructionInterface } from './interface.ts';
+import { IDL, wordsOf } from './codec.ts';
+import { camelCase, type FieldType, type InstructionInterface } from './interface.ts';
 import { lookUp } from './keys.ts';
 import { concatBytes, littleEndian, utf8 } from './platform/bytes.ts';
 

@@ -1,6 +1,6 @@
 import { PublicKey } from '#platform';
 import idl from './idl.json' with { type: 'json' };
-import type { Field, FieldType, Interface } from './interface.ts';
+import { camelCase, type Field, type FieldType, type Interface, snakeCase } from './interface.ts';
 import { startsWithBytes, viewOf } from './platform/bytes.ts';
 
 /** The published interface, as Anchor's own tools read it. */
@@ -11,16 +11,6 @@ export const IDL = idl as Interface;
  * byte of an enumeration is its name (`generated/vocabulary.ts`).
  */
 export type Value = bigint | number | boolean | string | PublicKey | Uint8Array | PublicKey[];
-
-/** `UpheldGateway` → `upheld_gateway`: the IDL's variants in this client's form. */
-function snakeCase(name: string): string {
-  return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-}
-
-/** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names in TypeScript's form. */
-export function camelCase(name: string): string {
-  return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
-}
 
 /** The names of each enumeration's values; a name's index is its byte. */
 const words = new Map(
@@ -48,31 +38,25 @@ type Read = (cursor: Cursor) => Value;
 const KEY_BYTES = 32;
 const LENGTH_BYTES = 4;
 
-/** Bytes of each type whose size is always the same. */
-const SIZES: Readonly<Record<string, number>> = {
-  u8: 1,
-  u16: 2,
-  u32: 4,
-  u64: 8,
-  i64: 8,
-  bool: 1,
-  pubkey: KEY_BYTES,
+/** The types whose size is always the same: their bytes, and how they are read. */
+const FIXED: Readonly<Record<string, { readonly bytes: number; readonly read: Read }>> = {
+  u8: { bytes: 1, read: ({ view, at }) => view.getUint8(at) },
+  u16: { bytes: 2, read: ({ view, at }) => view.getUint16(at, true) },
+  u32: { bytes: 4, read: ({ view, at }) => view.getUint32(at, true) },
+  u64: { bytes: 8, read: ({ view, at }) => view.getBigUint64(at, true) },
+  i64: { bytes: 8, read: ({ view, at }) => view.getBigInt64(at, true) },
+  bool: { bytes: 1, read: readBool },
+  pubkey: {
+    bytes: KEY_BYTES,
+    read: ({ bytes, at }) => new PublicKey(sliceOf(bytes, at, KEY_BYTES)),
+  },
 };
 
-/** Readers of the types of fixed size. */
-const READERS: Readonly<Record<string, Read>> = {
-  u8: ({ view, at }) => view.getUint8(at),
-  u16: ({ view, at }) => view.getUint16(at, true),
-  u32: ({ view, at }) => view.getUint32(at, true),
-  u64: ({ view, at }) => view.getBigUint64(at, true),
-  i64: ({ view, at }) => view.getBigInt64(at, true),
-  bool: ({ view, at }) => {
-    const byte = view.getUint8(at);
-    if (byte > 1) throw new RangeError(`Invalid bool: ${byte}`);
-    return byte === 1;
-  },
-  pubkey: ({ bytes, at }) => new PublicKey(sliceOf(bytes, at, KEY_BYTES)),
-};
+function readBool({ view, at }: Cursor): boolean {
+  const byte = view.getUint8(at);
+  if (byte > 1) throw new RangeError(`Invalid bool: ${byte}`);
+  return byte === 1;
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -80,12 +64,11 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 function readerOf(type: FieldType): Read {
   if (type === 'string') return (cursor) => decoder.decode(take(cursor, readLength(cursor)));
   if (typeof type === 'string') {
-    const [read, size] = [READERS[type], SIZES[type]];
-    if (read === undefined || size === undefined)
-      throw new Error(`Fields of type ${type} are not supported`);
+    const fixed = FIXED[type];
+    if (fixed === undefined) throw new Error(`Fields of type ${type} are not supported`);
     return (cursor) => {
-      const value = read(cursor);
-      cursor.at += size;
+      const value = fixed.read(cursor);
+      cursor.at += fixed.bytes;
       return value;
     };
   }
@@ -173,12 +156,13 @@ function decodeWhole(name: string, struct: Struct, bytes: Uint8Array): Record<st
   return decoded;
 }
 
-function sizeOf(type: FieldType): number {
+/** The bytes that a type takes. @throws Error where that depends on the value */
+export function sizeOf(type: FieldType): number {
   if (typeof type === 'object' && 'defined' in type) return 1;
   if (typeof type === 'object' && 'array' in type) return sizeOf(type.array[0]) * type.array[1];
-  const size = typeof type === 'string' ? SIZES[type] : undefined;
-  if (size === undefined) throw new Error(`A ${JSON.stringify(type)} has no fixed size`);
-  return size;
+  const fixed = typeof type === 'string' ? FIXED[type] : undefined;
+  if (fixed === undefined) throw new Error(`A ${JSON.stringify(type)} has no fixed size`);
+  return fixed.bytes;
 }
 
 /** Bytes in front of each account and event that name its kind. */
@@ -186,8 +170,11 @@ export const DISCRIMINATOR_BYTES = 8;
 
 /** Bytes of an account, its discriminator included. */
 export function accountSize(name: string): number {
-  return structOf(name).fields.reduce((sum, { type }) => sum + sizeOf(type), DISCRIMINATOR_BYTES);
+  return sizeOfAll(structOf(name).fields);
 }
+
+const sizeOfAll = (fields: readonly Field[]): number =>
+  fields.reduce((sum, { type }) => sum + sizeOf(type), DISCRIMINATOR_BYTES);
 
 /**
  * Where in an account's bytes a field begins.
@@ -198,7 +185,7 @@ export function accountFieldOffset(name: string, field: string): number {
   const { fields } = structOf(name);
   const index = fields.findIndex((one) => one.name === field);
   if (index < 0) throw new Error(`A ${name} has no ${field}`);
-  return fields.slice(0, index).reduce((sum, { type }) => sum + sizeOf(type), DISCRIMINATOR_BYTES);
+  return sizeOfAll(fields.slice(0, index));
 }
 
 interface Kind {

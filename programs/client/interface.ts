@@ -73,3 +73,13 @@ export type FieldType =
   | { array: [FieldType, number] }
   | { vec: FieldType }
   | { defined: { name: string } };
+
+/** `credits_per_1k_tokens` → `creditsPer1kTokens`: the IDL's names in TypeScript's form. */
+export function camelCase(name: string): string {
+  return name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** `UpheldGateway` → `upheld_gateway`: the IDL's variants in this client's form. */
+export function snakeCase(name: string): string {
+  return name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+}

@@ -39,15 +39,6 @@ export const readDocumentation = (idl: Interface, { docs = [] }: InstructionInte
   return { summary, rules, emits, events, steps, errors };
 };
 
-const WIDTHS = { u8: 1, bool: 1, u16: 2, u32: 4, u64: 8, i64: 8, pubkey: 32 };
-
-/** The bytes that a type takes, or NaN where that depends on the value. */
-export const widthOf = (type: FieldType): number => {
-  if (typeof type === 'string') return WIDTHS[type as keyof typeof WIDTHS] ?? Number.NaN;
-  if ('defined' in type) return 1;
-  return 'vec' in type ? Number.NaN : widthOf(type.array[0]) * type.array[1];
-};
-
 export const typeText = (type: FieldType): string => {
   if (typeof type === 'string') return type;
   if ('defined' in type) return type.defined.name;

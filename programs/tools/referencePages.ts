@@ -1,11 +1,13 @@
 import { ACCOUNT_VERSION } from '../client/accounts.ts';
-import type {
-  AccountInterface,
-  Field,
-  InstructionInterface,
-  Interface,
+import { DISCRIMINATOR_BYTES, sizeOf } from '../client/codec.ts';
+import {
+  type AccountInterface,
+  camelCase,
+  type Field,
+  type InstructionInterface,
+  type Interface,
+  snakeCase,
 } from '../client/interface.ts';
-import { camelCase, snakeCase } from './idl/renderTypeScript.ts';
 import * as interfaces from './referenceInterface.ts';
 
 /** What the pages are made from. */
@@ -157,9 +159,9 @@ const accountsPage = (sources: Sources): string => {
   const all = sources.idl.instructions.flatMap(({ accounts }) => accounts);
   const sections = sources.idl.accounts.map(({ name, discriminator }) => {
     const { docs = [], type } = interfaces.find(sources.idl.types, name);
-    let offset = 8;
+    let offset = DISCRIMINATOR_BYTES;
     const rows = fieldsOf(type).map((field) => {
-      const width = interfaces.widthOf(field.type);
+      const width = sizeOf(field.type);
       offset += width;
       return [`${offset - width}`, `${width}`, ...fieldRow(sources, field)];
     });

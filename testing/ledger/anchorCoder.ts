@@ -1,6 +1,6 @@
 import anchor from '@coral-xyz/anchor';
-import { camelCase, IDL, type Value } from '../../programs/client/codec.ts';
-import type { FieldType } from '../../programs/client/interface.ts';
+import { IDL, type Value } from '../../programs/client/codec.ts';
+import { camelCase, type FieldType } from '../../programs/client/interface.ts';
 
 /** Anchor's coder over the IDL, to compare with this client's codec and builders. */
 export const coder = new anchor.BorshCoder(IDL);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { Verdict } from '../../programs/client/verify/check.ts';
-import { conclusionOf } from '../../programs/client/verify/conclusion.ts';
+import { conclusionOf, type Verdict } from '../../programs/client/verify/check.ts';
 
 const TEXT = 'Your text is not the proven one.';
 const UNCHECKED = 'Not everything could be checked';

@@ -1,10 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
-import { camelCase } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
 import * as builders from '../../programs/client/instructions.ts';
-import type { Field } from '../../programs/client/interface.ts';
+import { camelCase, type Field } from '../../programs/client/interface.ts';
 import { coder, fromCoder } from '../../testing/ledger/anchorCoder.ts';
 import { createRandom } from '../../testing/random.ts';
 import { randomValue } from './randomValue.ts';

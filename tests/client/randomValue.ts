@@ -1,7 +1,7 @@
 import { PublicKey } from '@solana/web3.js';
-import { camelCase, type Value, wordsOf } from '../../programs/client/codec.ts';
+import { type Value, wordsOf } from '../../programs/client/codec.ts';
 import idl from '../../programs/client/idl.json' with { type: 'json' };
-import type { Field, FieldType } from '../../programs/client/interface.ts';
+import { camelCase, type Field, type FieldType } from '../../programs/client/interface.ts';
 import { toCoder } from '../../testing/ledger/anchorCoder.ts';
 import type { Random } from '../../testing/random.ts';
 

@@ -37,15 +37,15 @@ export function tokenAccountCreate(fields: {
   mint: PublicKey;
 }): TransactionInstruction {
   const { payer, owner, mint } = fields;
-  return instruction(
-    ASSOCIATED_TOKEN_PROGRAM,
-    [
-      { ...readonly(payer), isSigner: true, isWritable: true },
+  return createInstruction({
+    programId: ASSOCIATED_TOKEN_PROGRAM,
+    keys: [
+      { pubkey: payer, isSigner: true, isWritable: true },
       writable(associatedTokenAddress(mint, owner)),
       ...[owner, mint, SYSTEM_PROGRAM, TOKEN_PROGRAM].map(readonly),
     ],
-    CREATE_IDEMPOTENT,
-  );
+    data: CREATE_IDEMPOTENT,
+  });
 }
 
 /** Makes a new account a mint without a freeze authority. */
@@ -77,25 +77,13 @@ export function tokenInstruction(
   keys: AccountMeta[],
   data: Uint8Array = new Uint8Array(),
 ): TransactionInstruction {
-  return instruction(TOKEN_PROGRAM, keys, concatBytes(Uint8Array.of(INSTRUCTIONS[name]), data));
+  const numbered = concatBytes(Uint8Array.of(INSTRUCTIONS[name]), data);
+  return createInstruction({ programId: TOKEN_PROGRAM, keys, data: numbered });
 }
 
-export const readonly = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: false,
-  isWritable: false,
-});
-export const writable = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: false,
-  isWritable: true,
-});
-export const signing = (pubkey: PublicKey): AccountMeta => ({
-  pubkey,
-  isSigner: true,
-  isWritable: false,
-});
-
-function instruction(programId: PublicKey, keys: AccountMeta[], data: Uint8Array) {
-  return createInstruction({ programId, keys, data });
-}
+const account =
+  (isSigner: boolean, isWritable: boolean) =>
+  (pubkey: PublicKey): AccountMeta => ({ pubkey, isSigner, isWritable });
+export const readonly = account(false, false);
+export const writable = account(false, true);
+export const signing = account(true, false);

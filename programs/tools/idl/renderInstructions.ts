@@ -1,6 +1,7 @@
+import { camelCase } from '../../client/interface.ts';
 import type { AccountField, Instruction } from './parse.ts';
 import { isFixed } from './renderIdl.ts';
-import { camelCase, HEADER, renderDocs } from './renderTypeScript.ts';
+import { HEADER, renderDocs } from './renderTypeScript.ts';
 import { typeForms } from './rustTypes.ts';
 import type { Source } from './source.ts';
 

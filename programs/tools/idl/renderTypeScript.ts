@@ -1,15 +1,10 @@
+import { camelCase, snakeCase } from '../../client/interface.ts';
 import type { Enumeration, Field, Struct } from './parse.ts';
 import { completeEvents } from './renderIdl.ts';
 import { typeForms } from './rustTypes.ts';
 import type { Source } from './source.ts';
 
 export const HEADER = '// Generated from the Rust source by programs/tools/idl.ts: do not edit.\n';
-
-export const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-export const snakeCase = (name: string): string =>
-  name.replace(/(?<=.)[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
 
 export const renderDocs = (docs: readonly string[], indent = ''): string =>
   docs.length === 0 ? '' : `${indent}/** ${docs.join(' ')} */\n`;

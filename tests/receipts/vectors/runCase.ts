@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { PublicKey } from '@solana/web3.js';
-import { camelCase, IDL } from '../../../programs/client/codec.ts';
+import { IDL } from '../../../programs/client/codec.ts';
 import { decodeEventData } from '../../../programs/client/events.ts';
 import {
   createAddresses,
@@ -9,6 +9,7 @@ import {
   parseReceipt,
   receiptMessage,
 } from '../../../programs/client/index.ts';
+import { camelCase } from '../../../programs/client/interface.ts';
 import { parseJson } from '../../../programs/client/parseJson.ts';
 import { bytesToHex, hexToBytes, utf8 } from '../../../programs/client/platform/bytes.ts';
 import {
