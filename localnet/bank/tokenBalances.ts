@@ -30,31 +30,22 @@ const KIND_OFFSET = TOKEN_ACCOUNT.bytes;
 const KIND_MINT = 1;
 const KIND_ACCOUNT = 2;
 
-/** A token account's fields. */
-export interface TokenHolding {
-  readonly mint: Uint8Array;
-  readonly owner: Uint8Array;
-  readonly amount: bigint;
-  readonly programId: Uint8Array;
-}
-
-/** A mint's fields. */
-interface MintState {
-  readonly supply: bigint;
-  readonly decimals: number;
-}
-
 export function isTokenProgram(address: Uint8Array): boolean {
   return TOKEN_PROGRAMS.has(nameOfBytes(address));
 }
 
-/** @returns undefined for anything but an initialized token account */
-export function tokenHolding(account: Account | null): TokenHolding | undefined {
+/** @returns undefined for anything but an account of a token program, of these bytes or this kind */
+function dataOf(account: Account | null, bytes: number, kind: number): Uint8Array | undefined {
   if (!account || !isTokenProgram(account.owner)) return undefined;
   const { data } = account;
-  const isLong = data.length > TOKEN_ACCOUNT.bytes && data[KIND_OFFSET] === KIND_ACCOUNT;
-  if (data.length !== TOKEN_ACCOUNT.bytes && !isLong) return undefined;
-  if (data[TOKEN_ACCOUNT.state] === 0) return undefined;
+  const isLong = data.length > TOKEN_ACCOUNT.bytes && data[KIND_OFFSET] === kind;
+  return data.length === bytes || isLong ? data : undefined;
+}
+
+/** A token account's fields; undefined for anything but an initialized one. */
+export function tokenHolding(account: Account | null) {
+  const data = dataOf(account, TOKEN_ACCOUNT.bytes, KIND_ACCOUNT);
+  if (!account || !data || data[TOKEN_ACCOUNT.state] === 0) return undefined;
   return {
     mint: data.subarray(TOKEN_ACCOUNT.mint, TOKEN_ACCOUNT.owner),
     owner: data.subarray(TOKEN_ACCOUNT.owner, TOKEN_ACCOUNT.amount),
@@ -63,13 +54,10 @@ export function tokenHolding(account: Account | null): TokenHolding | undefined 
   };
 }
 
-/** @returns undefined for anything but an initialized mint */
-export function mintState(account: Account | null): MintState | undefined {
-  if (!account || !isTokenProgram(account.owner)) return undefined;
-  const { data } = account;
-  const isLong = data.length > TOKEN_ACCOUNT.bytes && data[KIND_OFFSET] === KIND_MINT;
-  if (data.length !== MINT.bytes && !isLong) return undefined;
-  if (data[MINT.isInitialized] !== 1) return undefined;
+/** A mint's fields; undefined for anything but an initialized one. */
+export function mintState(account: Account | null) {
+  const data = dataOf(account, MINT.bytes, KIND_MINT);
+  if (data?.[MINT.isInitialized] !== 1) return undefined;
   return { supply: u64At(data, MINT.supply), decimals: data[MINT.decimals] ?? 0 };
 }
 

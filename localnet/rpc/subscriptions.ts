@@ -1,7 +1,6 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
-import type { Block, Commitment } from '../bank/chain.ts';
 import { producedSlot } from '../bank/mood.ts';
 import { addressText } from '../wire/text.ts';
 import { encodeNotified } from './encode/account.ts';
@@ -63,18 +62,11 @@ export function createSubscriptions(context: RpcContext, notify: (message: strin
     return open.delete(id);
   }
 
-  function onBlocks(
-    commitment: Commitment = 'finalized',
-    listener: (block: Block) => void,
-  ): () => void {
-    return bank.onBlock(commitment, listener);
-  }
-
   const subscribing: Record<Kind, Method> = {
     account: method({ address, config: accountReading }, (_, { address: of, config }) => {
       const key = nameOfBytes(of);
       return subscribe('account', (id) =>
-        onBlocks(config.commitment, ({ slot, changes }) => {
+        bank.onBlock(config.commitment ?? 'finalized', ({ slot, changes }) => {
           const change = changes.get(key);
           if (!change) return;
           const { after } = change;
@@ -90,7 +82,7 @@ export function createSubscriptions(context: RpcContext, notify: (message: strin
       const owner = nameOfBytes(given.programId);
       const holds = filterOf(config.filters ?? []);
       return subscribe('program', (id) =>
-        onBlocks(config.commitment, ({ slot, changes }) => {
+        bank.onBlock(config.commitment ?? 'finalized', ({ slot, changes }) => {
           for (const { address: at, after } of changes.values()) {
             if (!after || nameOfBytes(after.owner) !== owner || !holds(after)) continue;
             const account = encodeNotified(bank.runtime, after, config);
@@ -104,7 +96,7 @@ export function createSubscriptions(context: RpcContext, notify: (message: strin
       const key =
         typeof which === 'string' ? undefined : nameOfBytes(which.mentions[0] as Uint8Array);
       return subscribe('logs', (id) =>
-        onBlocks(config.commitment, ({ slot, transactions }) => {
+        bank.onBlock(config.commitment ?? 'finalized', ({ slot, transactions }) => {
           for (const { signatureText: signature, err, logs, keys } of transactions) {
             if (key !== undefined && !keys.some((one) => nameOfBytes(one) === key)) continue;
             send('logs', id, notified(slot, { err, logs, signature }));
@@ -123,7 +115,7 @@ export function createSubscriptions(context: RpcContext, notify: (message: strin
       }
 
       return subscribe('signature', (id) => {
-        const end = onBlocks(commitment, ({ slot, transactions }) => {
+        const end = bank.onBlock(commitment, ({ slot, transactions }) => {
           const found = transactions.find((one) => one.signatureText === signature);
           if (found) notifyOnce(id, slot, found.err);
         });

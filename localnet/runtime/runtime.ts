@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type * as Binding from 'litesvm/dist/internal.js';
+import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import { type SvmError, type TransactionError, transactionErrorOf } from './transactionError.ts';
 
 const require = createRequire(import.meta.url);
@@ -63,7 +64,7 @@ export class AccountRefusedError extends Error {
 }
 
 export interface Simulation extends Execution {
-  /** Accounts that the transaction would write, by their address in hex. */
+  /** Accounts that the transaction would write, by the name of their address. */
   readonly after: ReadonlyMap<string, Account>;
 }
 
@@ -186,17 +187,13 @@ function simulationOf(
   }
   const after = result
     .postAccounts()
-    .map((entry) => [hexOf(entry.address), accountOf(entry.account())] as const);
+    .map((entry) => [nameOfBytes(entry.address), accountOf(entry.account())] as const);
   return { ...executionOf(result.meta()), after: new Map(after) };
 }
 
 function expectAddress(address: Uint8Array): Uint8Array {
   if (address.length === ADDRESS_BYTES) return address;
   throw new Error(`an address has ${ADDRESS_BYTES} bytes, not ${address.length}`);
-}
-
-export function hexOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
 }
 
 function accountOf(account: Binding.Account): Account {

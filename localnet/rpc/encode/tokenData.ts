@@ -1,4 +1,3 @@
-import { nameOfBytes } from '../../../programs/client/platform/bytes.ts';
 import {
   INITIALIZED,
   MINT,
@@ -13,12 +12,7 @@ import {
   tokenHolding,
   u64At,
 } from '../../bank/tokenBalances.ts';
-import {
-  type Account,
-  ADDRESS_BYTES,
-  RENT_EPOCH_NEVER,
-  type Runtime,
-} from '../../runtime/runtime.ts';
+import { type Account, ADDRESS_BYTES, EMPTY_ACCOUNT, type Runtime } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
 
 /** The parsed accounts of the token program, for `jsonParsed`; undefined for all others. */
@@ -27,11 +21,8 @@ export function parseTokenData(runtime: Runtime, account: Account): object | und
   const parsed = parseHolding(runtime, account) ?? parseMint(account);
   if (!parsed) return undefined;
   const isClassic = addressText(account.owner).startsWith('TokenkegQ');
-  return {
-    parsed,
-    program: isClassic ? 'spl-token' : 'spl-token-2022',
-    space: account.data.length,
-  };
+  const program = isClassic ? 'spl-token' : 'spl-token-2022';
+  return { parsed, program, space: account.data.length };
 }
 
 function parseHolding(runtime: Runtime, account: Account): object | undefined {
@@ -40,7 +31,7 @@ function parseHolding(runtime: Runtime, account: Account): object | undefined {
   const { data } = account;
   const decimals = mintState(runtime.account(holding.mint))?.decimals ?? 0;
   const isNative = hasOption(data, TOKEN_ACCOUNT.nativeReserve);
-  const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
+  const delegate = delegateOf(account);
   const closeAuthority = optionalAddress(data, TOKEN_ACCOUNT.closeAuthority);
   const info = {
     ...(closeAuthority !== undefined && { closeAuthority }),
@@ -77,55 +68,44 @@ function parseMint(account: Account): object | undefined {
   return { info, type: 'mint' };
 }
 
-/** The delegate of a token account; undefined: none. */
+/** The delegate of a token account, in base58; undefined: none. */
 export function delegateOf({ data }: Account): string | undefined {
-  const delegate = optionalAddress(data, TOKEN_ACCOUNT.delegate);
-  return delegate === undefined ? undefined : nameOfBytes(addressAt(data, TOKEN_ACCOUNT.delegate));
+  return optionalAddress(data, TOKEN_ACCOUNT.delegate);
 }
 
 function optionalAddress(data: Uint8Array, offset: number): string | undefined {
-  return hasOption(data, offset) ? addressText(addressAt(data, offset)) : undefined;
-}
-
-function addressAt(data: Uint8Array, offset: number): Uint8Array {
-  return data.subarray(offset + OPTION_BYTES, offset + OPTION_BYTES + ADDRESS_BYTES);
+  const start = offset + OPTION_BYTES;
+  const bytes = data.subarray(start, start + ADDRESS_BYTES);
+  return hasOption(data, offset) ? addressText(bytes) : undefined;
 }
 
 function hasOption(data: Uint8Array, offset: number): boolean {
   return data[offset] === 1;
 }
 
-/** A token account with another amount, or a new one. Amounts are in base units. */
-export function tokenAccountOf(
+/** An empty token account of a token program. */
+export function newTokenAccount(
   runtime: Runtime,
-  holding: {
-    before: Account | null;
-    mint: Uint8Array;
-    owner: Uint8Array;
-    programId: Uint8Array;
-    amount: bigint;
-  },
+  token: { mint: Uint8Array; owner: Uint8Array; programId: Uint8Array },
 ): Account {
-  const { before, mint, owner, programId, amount } = holding;
-  const data = before ? Buffer.from(before.data) : Buffer.alloc(TOKEN_ACCOUNT.bytes);
-  if (!before) {
-    data.set(mint, TOKEN_ACCOUNT.mint);
-    data.set(owner, TOKEN_ACCOUNT.owner);
-    data.writeUInt8(INITIALIZED, TOKEN_ACCOUNT.state);
-  }
-  data.writeBigUInt64LE(amount, TOKEN_ACCOUNT.amount);
-  return {
-    lamports: before?.lamports ?? runtime.rentExemptLamports(data.length),
-    data,
-    owner: programId,
-    executable: false,
-    rentEpoch: RENT_EPOCH_NEVER,
-  };
+  const data = new Uint8Array(TOKEN_ACCOUNT.bytes);
+  data.set(token.mint, TOKEN_ACCOUNT.mint);
+  data.set(token.owner, TOKEN_ACCOUNT.owner);
+  data[TOKEN_ACCOUNT.state] = INITIALIZED;
+  const lamports = runtime.rentExemptLamports(data.length);
+  return { ...EMPTY_ACCOUNT, lamports, data, owner: token.programId };
 }
 
+/** A token account with another amount, in base units. */
+export const withAmount = (account: Account, amount: bigint): Account =>
+  withNumber(account, TOKEN_ACCOUNT.amount, amount);
+
 /** A mint with another supply, in base units. */
-export function mintWith(mint: Account, supply: bigint): Account {
-  const data = Buffer.from(mint.data);
-  data.writeBigUInt64LE(supply, MINT.supply);
-  return { ...mint, data };
+export const withSupply = (mint: Account, supply: bigint): Account =>
+  withNumber(mint, MINT.supply, supply);
+
+function withNumber(account: Account, offset: number, number: bigint): Account {
+  const data = Buffer.from(account.data);
+  data.writeBigUInt64LE(number, offset);
+  return { ...account, data };
 }

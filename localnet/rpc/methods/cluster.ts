@@ -99,10 +99,7 @@ export const clusterMethods = {
   ),
   /** The single node leads every slot. */
   getLeaderSchedule: method(
-    {
-      slot: z.union([optional(slotParameter), leading]),
-      config: leading,
-    },
+    { slot: z.union([optional(slotParameter), leading]), config: leading },
     ({ faucet }, { slot, config }) => {
       const { identity } = (typeof slot === 'object' ? slot : config) ?? {};
       const leader = addressText(faucet.address);

@@ -4,7 +4,7 @@ import { associatedTokenAddress } from '../../../programs/client/token/instructi
 import { mintState, tokenHolding } from '../../bank/tokenBalances.ts';
 import { type Account, EMPTY_ACCOUNT, RENT_EPOCH_NEVER } from '../../runtime/runtime.ts';
 import { addressText } from '../../wire/text.ts';
-import { mintWith, tokenAccountOf } from '../encode/tokenData.ts';
+import { newTokenAccount, withAmount, withSupply } from '../encode/tokenData.ts';
 import {
   CallError,
   invalidParams,
@@ -55,9 +55,7 @@ const developmentOnly = {
    * Moves, stops or starts the Clock. Slots and the age of blockhashes are not affected.
    */
   localnet_setClock: method(
-    {
-      change: z.object({ unixMs: optional(z.int()), isRunning: optional(z.boolean()) }),
-    },
+    { change: z.object({ unixMs: optional(z.int()), isRunning: optional(z.boolean()) }) },
     ({ bank }, { change }) => {
       const { unixMs: clockMs, isRunning } = change;
       bank.store.storeAnchor(bank.timeline.setClock({ clockMs, isRunning }));
@@ -124,25 +122,18 @@ async function mintTokens(
     new PublicKey(mintAccount.owner),
   );
   const at = associated.toBytes();
-  const there = bank.runtime.account(at);
-  const held = tokenHolding(there)?.amount ?? 0n;
-  const before = tokenHolding(there) ? there : null;
-  const amount = held + BigInt(baseUnits);
+  const found = bank.runtime.account(at);
+  const held = tokenHolding(found);
+  const amount = (held?.amount ?? 0n) + BigInt(baseUnits);
   const supply = state.supply + BigInt(baseUnits);
   if (amount > U64_MAX || supply > U64_MAX) {
     throw invalidParams('baseUnits: more than 64 bits hold, with what there is');
   }
-  const account = tokenAccountOf(bank.runtime, {
-    before,
-    mint,
-    owner,
-    programId: mintAccount.owner,
-    amount,
-  });
-  const supplied = mintWith(mintAccount, supply);
+  const token = { mint, owner, programId: mintAccount.owner };
+  const account = found && held ? found : newTokenAccount(bank.runtime, token);
   await bank.writeAccounts([
-    [at, account],
-    [mint, supplied],
+    [at, withAmount(account, amount)],
+    [mint, withSupply(mintAccount, supply)],
   ]);
   return addressText(at);
 }

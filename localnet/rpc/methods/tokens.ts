@@ -51,7 +51,7 @@ export const tokenMethods = {
 
   getTokenAccountsByOwner: tokenAccounts('owner', (account, owner) => {
     const holding = tokenHolding(account);
-    return holding !== undefined && nameOfBytes(holding.owner) === owner;
+    return holding !== undefined && addressText(holding.owner) === owner;
   }),
 
   getTokenAccountsByDelegate: tokenAccounts(
@@ -63,16 +63,16 @@ export const tokenMethods = {
 /**
  * The token accounts of a mint or of a token program that somebody may use.
  *
- * @param isOf whether an account is of the one with this address, by its name as bytes
+ * @param isOf whether an account is of the one with this address, in base58
  */
 function tokenAccounts(
   role: 'owner' | 'delegate',
-  isOf: (account: Account, name: string) => boolean,
+  isOf: (account: Account, who: string) => boolean,
 ): Method {
   const parameters = { [role]: address, whose, config: accountReading };
   return stateMethod(parameters, ({ bank }, given, { commitment }) => {
     const { whose: which, config } = given;
-    const name = nameOfBytes(given[role] as Uint8Array);
+    const who = addressText(given[role] as Uint8Array);
     const mint = 'mint' in which ? which.mint : undefined;
     const programId =
       'programId' in which ? which.programId : bank.account(which.mint, commitment)?.owner;
@@ -82,7 +82,7 @@ function tokenAccounts(
     return bank.accountsOf(programId, commitment).flatMap(([at, account]) => {
       const holding = tokenHolding(account);
       const isOfMint = !mint || (holding && nameOfBytes(holding.mint) === nameOfBytes(mint));
-      if (!holding || !isOfMint || !isOf(account, name)) return [];
+      if (!holding || !isOfMint || !isOf(account, who)) return [];
       return [{ account: encodeAccount(bank.runtime, account, config), pubkey: addressText(at) }];
     });
   });

@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base';
 import { z } from 'zod';
 import { tryDecodeBase58 } from '../../../programs/client/keys.ts';
+import { nameOfBytes } from '../../../programs/client/platform/bytes.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -9,7 +10,6 @@ import {
 import type { Bank } from '../../bank/bank.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
-import { hexOf } from '../../runtime/runtime.ts';
 import { describeError } from '../../runtime/transactionError.ts';
 import type { Mention } from '../../store/history.ts';
 import { decodeBase64 } from '../../wire/text.ts';
@@ -259,7 +259,7 @@ function simulate(
     config.sigVerify === true,
   );
   const accounts = config.accounts?.addresses.map((one) =>
-    encodeAccount(bank.runtime, after.get(hexOf(one)) ?? bank.account(one, 'processed'), {
+    encodeAccount(bank.runtime, after.get(nameOfBytes(one)) ?? bank.account(one, 'processed'), {
       encoding: config.accounts?.encoding ?? 'base64',
       dataSlice: undefined,
     }),

@@ -14,25 +14,17 @@ function base58(bytes: number, what: string) {
     .max(BASE58_CHARACTERS_MAX)
     .transform((text, context) => {
       const decoded = tryDecodeBase58(text);
-      if (decoded?.length === bytes) return decoded;
+      if (decoded?.length === bytes) return { text, decoded };
       context.addIssue({ code: 'custom', message: `is no ${what}: ${bytes} bytes in base58` });
       return z.NEVER;
     });
 }
 
-export const address = base58(ADDRESS_BYTES, 'address');
-export const signature = base58(SIGNATURE_BYTES, 'signature');
-export const signatureText = z
-  .string()
-  .max(BASE58_CHARACTERS_MAX)
-  .refine(isSignature, {
-    message: `is no signature: ${SIGNATURE_BYTES} bytes in base58`,
-  });
-export const blockhash = base58(ADDRESS_BYTES, 'blockhash');
-
-function isSignature(text: string): boolean {
-  return tryDecodeBase58(text)?.length === SIGNATURE_BYTES;
-}
+export const address = base58(ADDRESS_BYTES, 'address').transform(({ decoded }) => decoded);
+export const blockhash = base58(ADDRESS_BYTES, 'blockhash').transform(({ decoded }) => decoded);
+const anySignature = base58(SIGNATURE_BYTES, 'signature');
+export const signature = anySignature.transform(({ decoded }) => decoded);
+export const signatureText = anySignature.transform(({ text }) => text);
 
 const count = z.int().nonnegative();
 export const slot = count;
