@@ -14,7 +14,7 @@ import {
   programs,
   sourceHashesPath,
 } from './artifacts.ts';
-import { compile, findLockedToolchain, type Toolchain } from './compile.ts';
+import { type Compilation, compile, findLockedToolchain, type Toolchain } from './compile.ts';
 import { requireUsableProgramId } from './programId.ts';
 
 /**
@@ -46,7 +46,7 @@ if ('missing' in toolchain) throw new Error(`Cannot build the artifacts: ${toolc
 if (out === undefined) buildPublished(toolchain);
 else buildInto(out, toolchain, { programId, hasSha512Syscall });
 
-type Choice = Pick<Parameters<typeof compile>[1], 'programId' | 'hasSha512Syscall'>;
+type Choice = Pick<Compilation, 'programId' | 'hasSha512Syscall'>;
 
 function build(
   toolchain: Toolchain,

@@ -20,11 +20,7 @@ const parts = {
     usual: () => '/usr/bin/rustc',
     install: 'apt-get install rustc-web rust-web-src',
   },
-  cargo: {
-    variable: 'CARGO',
-    usual: () => '/usr/bin/cargo',
-    install: 'apt-get install cargo-web',
-  },
+  cargo: { variable: 'CARGO', usual: () => '/usr/bin/cargo', install: 'apt-get install cargo-web' },
   linker: {
     variable: 'SBPF_LINKER',
     usual: () => join(homedir(), '.cargo/bin/sbpf-linker'),
@@ -106,7 +102,7 @@ export const findCodegenErrors = (output: string): string[] =>
     .filter((line) => !providedByTheProgram.test(line) && !unusedDefinition.test(line));
 
 /** What is compiled, and where. */
-interface Compilation {
+export interface Compilation {
   /** The folder that holds Cargo.toml and programs/ */
   checkout: string;
   architecture: Architecture;

@@ -108,10 +108,7 @@ function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof an
       });
     },
   };
-  const close: Step = {
-    calls: 2,
-    compose: () => jobClose({ job: anyKey(), rentPayer: payer }),
-  };
+  const close: Step = { calls: 2, compose: () => jobClose({ job: anyKey(), rentPayer: payer }) };
   return { lock, complete, close };
 }
 

@@ -13,10 +13,7 @@ const CANNOT_TEST = 2;
 const DEBIANS = { cargo: '/usr/bin/cargo', rustc: '/usr/bin/rustc' };
 
 const { values } = parseArgs({
-  options: {
-    cases: { type: 'string', default: '256' },
-    seed: { type: 'string', default: '1' },
-  },
+  options: { cases: { type: 'string', default: '256' }, seed: { type: 'string', default: '1' } },
 });
 
 const isDebians = process.env.CARGO === undefined && existsSync(DEBIANS.cargo);

@@ -11,7 +11,7 @@ import {
   lockPath,
   programs,
 } from './artifacts.ts';
-import { compile, findLockedToolchain, type Toolchain } from './compile.ts';
+import { type Compilation, compile, findLockedToolchain, type Toolchain } from './compile.ts';
 import { drawProgramKey } from './programId.ts';
 import { tryOut } from './tryOut.ts';
 
@@ -65,26 +65,21 @@ function rebuild(toolchain: Toolchain): void {
 
 async function buildElsewhere(toolchain: Toolchain): Promise<void> {
   const programId = drawProgramKey().publicKey;
-  const built = compile(toolchain, {
-    checkout,
-    architecture: 'v3',
-    programs: ['escrow'],
-    programId: programId.toBase58(),
-    environment: process.env,
-  });
-  await tryOut(built.get('escrow') ?? new Uint8Array(), programId);
+  const built = buildEscrow(toolchain, { architecture: 'v3', programId: programId.toBase58() });
+  await tryOut(built, programId);
   console.log(`Built the escrow for ${programId}, and it runs there`);
 }
 
 function buildWithSyscall(toolchain: Toolchain): void {
-  const built = compile(toolchain, {
-    checkout,
-    architecture: 'v0',
-    programs: ['escrow'],
-    hasSha512Syscall: true,
-    environment: process.env,
-  });
-  const names = Buffer.from(built.get('escrow') ?? []).includes('sol_sha512');
-  if (!names) throw new Error('the build with --sha512-syscall does not name sol_sha512');
+  const built = buildEscrow(toolchain, { architecture: 'v0', hasSha512Syscall: true });
+  if (!Buffer.from(built).includes('sol_sha512'))
+    throw new Error('the build with --sha512-syscall does not name sol_sha512');
   console.log('Built the escrow with sol_sha512, which it names');
+}
+
+type Choice = Pick<Compilation, 'architecture' | 'programId' | 'hasSha512Syscall'>;
+
+function buildEscrow(toolchain: Toolchain, choice: Choice): Uint8Array {
+  const options = { checkout, programs: ['escrow'], environment: process.env, ...choice } as const;
+  return compile(toolchain, options).get('escrow') ?? new Uint8Array();
 }
