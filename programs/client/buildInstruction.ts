@@ -122,10 +122,7 @@ function readInterface({ accounts, args, discriminator }: InstructionInterface) 
       isSigner: signer ?? false,
       isWritable: writable ?? false,
     })),
-    args: args.map(({ name, type }) => ({
-      field: camelCase(name),
-      encoder: encoderOf(type),
-    })),
+    args: args.map(({ name, type }) => ({ field: camelCase(name), encoder: encoderOf(type) })),
   };
 }
 

@@ -3,7 +3,7 @@ import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
-import { createLedgerReader } from '../../programs/client/verify/job/ledgerReader.ts';
+import { listSuccessful } from '../../programs/client/verify/job/ledgerReader.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { addresses } from '../../testing/ledger/jobScene.ts';
 import { jobNamed, nodeNamed } from '../receipts/vectors/committed.ts';
@@ -128,11 +128,7 @@ describe('a history that is read', () => {
       ask: async (_method, _params, read) => read(pages.shift()),
     });
     const listed: string[] = [];
-    for await (const { signature } of createLedgerReader(connection, addresses.programId).list(
-      job,
-    )) {
-      listed.push(signature);
-    }
+    for await (const { signature } of listSuccessful(connection, job)) listed.push(signature);
     expect(listed).toEqual(['3', '2', '1']);
   });
 });

@@ -6,7 +6,6 @@ import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts
 import {
   createLedgerReader,
   type LedgerReader,
-  readHistory,
 } from '../../programs/client/verify/job/ledgerReader.ts';
 
 /** One settled job. */
@@ -58,7 +57,7 @@ async function* settlementsOf(
   reader: LedgerReader,
   worker: PublicKey,
 ): AsyncGenerator<JobSettled | JobCompleted> {
-  for await (const found of readHistory(reader, worker)) {
+  for await (const found of reader.history(worker)) {
     if (!('transaction' in found)) continue;
     for (const event of found.transaction.events) {
       if (event.name !== 'JobSettled' && event.name !== 'JobCompleted') continue;
@@ -69,7 +68,7 @@ async function* settlementsOf(
 
 /** The lock alone names the model, and the account of a job is closed soon after its end. */
 async function modelOf(reader: LedgerReader, job: PublicKey): Promise<string> {
-  for await (const found of readHistory(reader, job)) {
+  for await (const found of reader.history(job)) {
     if (!('transaction' in found)) continue;
     for (const event of found.transaction.events) {
       if (event.name !== 'JobLocked' || !areKeysEqual(event.data.job, job)) continue;

@@ -311,10 +311,7 @@ export function getLatestBlockhash(
 ): Promise<AtSlot<{ blockhash: string; lastValidBlockHeight: number }>> {
   const read = atSlot((value) => {
     const { blockhash, lastValidBlockHeight } = fieldsOf(value);
-    return {
-      blockhash: textOf(blockhash),
-      lastValidBlockHeight: numberOf(lastValidBlockHeight),
-    };
+    return { blockhash: textOf(blockhash), lastValidBlockHeight: numberOf(lastValidBlockHeight) };
   });
   return rpc.ask('getLatestBlockhash', [options], read);
 }

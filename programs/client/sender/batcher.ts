@@ -18,10 +18,7 @@ interface BatchItem {
   /** Whether it is still to be sent: what was signed may land, even if it says no later. */
   readonly isWanted?: () => boolean;
   /** Settles the promise of its `add`. */
-  readonly end: {
-    resolve(result: SendResult): void;
-    reject(error: unknown): void;
-  };
+  readonly end: { resolve(result: SendResult): void; reject(error: unknown): void };
 }
 
 interface Waiting {

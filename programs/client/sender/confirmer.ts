@@ -14,29 +14,6 @@ import { createSignatureNotices, type SignatureNotice } from './signatureNotices
 /** Recent enough for new transactions, old enough not to be lost with a fork. */
 export const COMMITMENT = 'confirmed';
 
-/**
- * Measures the duration of slots, within bounds: it differs between ledgers by a factor of twenty.
- * Before two answers it is the lower bound, so that the measure comes soon.
- */
-function createSlotPace({ minMs, maxMs }: { minMs: number; maxMs: number }) {
-  let last: { slot: number; localMs: number } | undefined;
-  let intervalMs = minMs;
-  return {
-    /** An answer that came at `localMs` was about this slot. */
-    observe(slot: number, localMs: number): void {
-      if (last !== undefined && slot > last.slot) {
-        const slotMs = (localMs - last.localMs) / (slot - last.slot);
-        intervalMs = Math.min(maxMs, Math.max(minMs, slotMs));
-      }
-      if (slot !== last?.slot) last = { slot, localMs };
-    },
-    /** Between two questions. */
-    get intervalMs() {
-      return intervalMs;
-    },
-  };
-}
-
 /** The commitments that decide a result; a processed block can still vanish. */
 export type SenderCommitment = 'confirmed' | 'finalized';
 
@@ -91,12 +68,23 @@ export function createConfirmer(options: {
   const { heightCommitment = COMMITMENT } = options;
   const flights = new Map<string, Flight>();
   const expected = new Map<string, Expected>();
-  const pace = createSlotPace({ minMs: pollMsMin, maxMs: POLL_MS_MAX });
   const notices =
     wsUrl === undefined ? undefined : createSignatureNotices({ wsUrl, commitment, onNotice });
   const closing = new AbortController();
   let running = false;
   let heightReadMs = 0;
+  /** As long as a slot, within bounds: at first the lower one, so that the measure comes soon. */
+  let slotMs = pollMsMin;
+  let last: { slot: number; localMs: number } | undefined;
+
+  function measureSlots(slot: number): void {
+    const localMs = performance.now();
+    if (last !== undefined && slot > last.slot) {
+      const measuredMs = (localMs - last.localMs) / (slot - last.slot);
+      slotMs = Math.min(POLL_MS_MAX, Math.max(pollMsMin, measuredMs));
+    }
+    if (slot !== last?.slot) last = { slot, localMs };
+  }
 
   function settle(flight: Flight, result: SendResult): void {
     flights.delete(flight.signature);
@@ -116,7 +104,7 @@ export function createConfirmer(options: {
 
   function isDue({ signature, sinceMs }: Flight): boolean {
     if (!notices?.isWatched(signature)) return true;
-    const noticeMs = Math.max(NOTICE_MS_MIN, NOTICE_SLOTS_MAX * pace.intervalMs);
+    const noticeMs = Math.max(NOTICE_MS_MIN, NOTICE_SLOTS_MAX * slotMs);
     return performance.now() - sinceMs >= noticeMs;
   }
 
@@ -172,7 +160,7 @@ export function createConfirmer(options: {
     const due = [...flights.values()].filter(isDue);
     if (due.length === 0) return;
     const { slot, statuses } = await read(due, false);
-    pace.observe(slot, performance.now());
+    measureSlots(slot);
     for (const { flight, status } of statuses) judge(flight, status);
     if (flights.size === 0 || performance.now() - heightReadMs < repeatMs) return;
     const { height, slot: heightSlot } = await getBlockHeight(rpc, {
@@ -185,14 +173,14 @@ export function createConfirmer(options: {
 
   async function run(): Promise<void> {
     let answeredMs = performance.now();
-    let pauseMs = pace.intervalMs;
+    let pauseMs = slotMs;
     heightReadMs = answeredMs;
     while (flights.size > 0) {
       await delay(pauseMs, closing.signal);
       try {
         await round();
         answeredMs = performance.now();
-        pauseMs = pace.intervalMs;
+        pauseMs = slotMs;
       } catch (cause) {
         pauseMs = POLL_MS_MAX;
         const silent = performance.now() - answeredMs >= UNREACHABLE_MS_MAX;

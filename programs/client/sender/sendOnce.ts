@@ -23,12 +23,7 @@ export async function sendOnce(
   },
 ): Promise<SendResult> {
   const { payer, signers = [], instructions, computeUnitLimit } = sending;
-  const sender = createSender({
-    rpc,
-    feePayers: [payer],
-    commitment: 'confirmed',
-    logger: SILENT,
-  });
+  const sender = createSender({ rpc, feePayers: [payer], commitment: 'confirmed', logger: SILENT });
   try {
     return await sender.send({ instructions, signers, computeUnitLimit });
   } finally {

@@ -75,16 +75,6 @@ export function isUnableToPay({ name }: Refusal, paysRent: boolean): boolean {
   return UNABLE_TO_PAY.has(name) || (paysRent && name === RENT_NOT_PAID);
 }
 
-/** Whether the accounts of a transaction have more bytes than its own limit. */
-export function isTooLarge({ name }: Refusal): boolean {
-  return name === 'MaxLoadedAccountsDataSizeExceeded';
-}
-
-/** Whether its instructions needed more compute units than were asked for. */
-export function isOutOfUnits({ name }: Refusal): boolean {
-  return name === 'ComputationalBudgetExceeded' || name === 'ProgramFailedToComplete';
-}
-
 /** Whether the same instructions may succeed later: no fee payer could pay, or blocks are full. */
 export function mayPass({ name }: Refusal): boolean {
   return UNABLE_TO_PAY.has(name) || FULL.test(name);

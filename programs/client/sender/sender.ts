@@ -9,8 +9,6 @@ import {
   type SenderCommitment,
 } from './confirmer.ts';
 import {
-  isOutOfUnits,
-  isTooLarge,
   isUnableToPay,
   LedgerUnavailableError,
   type Refusal,
@@ -172,10 +170,16 @@ interface Limits {
 }
 
 /** @returns undefined where the limits are not what is at fault */
-function raise({ computeUnits, loadedBytes }: Limits, error: Refusal): Limits | undefined {
-  if (isOutOfUnits(error)) return { computeUnits: UNITS_FACTOR * computeUnits, loadedBytes };
-  if (isTooLarge(error)) return { computeUnits, loadedBytes: LOADED_BYTES_MAX };
-  return undefined;
+function raise({ computeUnits, loadedBytes }: Limits, { name }: Refusal): Limits | undefined {
+  switch (name) {
+    case 'ComputationalBudgetExceeded':
+    case 'ProgramFailedToComplete':
+      return { computeUnits: UNITS_FACTOR * computeUnits, loadedBytes };
+    case 'MaxLoadedAccountsDataSizeExceeded':
+      return { computeUnits, loadedBytes: LOADED_BYTES_MAX };
+    default:
+      return undefined;
+  }
 }
 
 /** Where a sender logs faults that it survives; `console` will do. */

@@ -14,7 +14,7 @@ import {
   placeEvents,
 } from './evidence.ts';
 import { HISTORY_MAX } from './gatherEvidence.ts';
-import { createLedgerReader, readHistory } from './ledgerReader.ts';
+import { createLedgerReader } from './ledgerReader.ts';
 import { jobEvents } from './record.ts';
 import { type Rule, rule } from './rule.ts';
 
@@ -107,7 +107,7 @@ export async function gatherModel(options: {
   let signed = 0;
   const reader = createLedgerReader(connection, addresses.programId);
   if (hashesInForce(model, lock.transaction).length > 0) return { ...evidence, model };
-  for await (const found of readHistory(reader, authority)) {
+  for await (const found of reader.history(authority)) {
     if ('unread' in found) continue;
     for (const event of placeEvents(found.transaction)) {
       const isChange = event.name === 'ModelUpserted' || event.name === 'ModelRetired';

@@ -60,11 +60,7 @@ function proofsOf(
   const recorded = { ...data, programId, requestCommitment: given.recordedRequestCommitment };
   const other = { ...recorded, outputHash, promptTokens, completionTokens, requestCommitment };
   return [
-    {
-      publicKey: given.key,
-      message: proofMessage(recorded),
-      signature: given.recordedSignature,
-    },
+    { publicKey: given.key, message: proofMessage(recorded), signature: given.recordedSignature },
     { publicKey: given.key, message: proofMessage(other), signature: given.signature },
   ];
 }

@@ -13,12 +13,7 @@ import {
   type Unread,
   type WorkerEvidence,
 } from './evidence.ts';
-import {
-  createLedgerReader,
-  type LedgerReader,
-  readHistory,
-  readJobAccount,
-} from './ledgerReader.ts';
+import { createLedgerReader, type LedgerReader, readJobAccount } from './ledgerReader.ts';
 import {
   balancesBefore,
   creditSequence,
@@ -102,7 +97,7 @@ function isOneMoment(account: JobAccount, newest: JobEvent | undefined): boolean
 async function readTransactions(reader: LedgerReader, job: PublicKey): Promise<History> {
   const transactions: LedgerTransaction[] = [];
   const unread: Unread[] = [];
-  for await (const found of readHistory(reader, job)) {
+  for await (const found of reader.history(job)) {
     if ('unread' in found) unread.push(found.unread);
     else if (concerns(found.transaction, job)) transactions.push(found.transaction);
   }
@@ -143,7 +138,7 @@ async function gatherCreditEvents(options: Earlier): Promise<PlacedEvent[]> {
     const isKnown = () => balancesBefore(known, creditAccount, data.creditSequence) !== undefined;
     if (isKnown()) continue;
     const range = { before: transaction.signature };
-    for await (const earlier of readHistory(reader, creditAccount, range)) {
+    for await (const earlier of reader.history(creditAccount, range)) {
       if (!('transaction' in earlier)) continue;
       const made = placeEvents(earlier.transaction);
       if (made.every((event) => creditSequence(event, creditAccount) === undefined)) continue;
@@ -185,7 +180,7 @@ async function gatherWorkerRecords(options: Earlier): Promise<WorkerEvidence> {
   const records: WorkerRecord[] = [];
   let hasGaps = false;
   let signed = 0;
-  for await (const found of readHistory(reader, account.authority, { slotMax })) {
+  for await (const found of reader.history(account.authority, { slotMax })) {
     if ('unread' in found) {
       hasGaps = true;
       continue;

@@ -25,40 +25,68 @@ interface Listed {
   readonly slot: bigint;
 }
 
+/** So many are read at once, and kept, when the first few did not suffice. */
+const BATCH_MAX = 8;
+
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
 export function createLedgerReader(connection: LedgerConnection, programId: PublicKey) {
+  /** Nothing that is read is kept here: anybody can mention an address, any number of times. */
+  const read = (signature: string) => readOne(connection, programId, signature);
   return {
+    read,
     /**
-     * Lists what mentioned an address, newest first; failed transactions are left out, since they
-     * changed nothing.
+     * Reads what mentioned an address, newest first, for as long as the caller asks on.
      *
-     * @param before begins behind this transaction
+     * @param range.before begins behind this transaction
+     * @param range.slotMax passes over what came after this slot, without reading it
      */
-    async *list(address: PublicKey, before?: string): AsyncGenerator<Listed> {
-      // No more than a page is remembered, since a history may have any length.
-      let first: ReadonlySet<string> | undefined;
-      for (;;) {
-        const page = await connection.getSignaturesForAddress(
-          address,
-          { limit: PAGE, ...(before && { before }) },
-          COMMITMENT,
-        );
-        for (const { signature, slot, err } of page) {
-          // A node that does not know `before` begins at the newest again, without an end.
-          if (first?.has(signature)) throw new Error(`it lists ${signature} twice`);
-          if (err === null) yield { signature, slot: BigInt(slot) };
-        }
-        first ??= new Set(page.map(({ signature }) => signature));
-        // A short page is not trusted to be the last one: rows can be missing from it.
-        before = page.at(-1)?.signature;
-        if (before === undefined) return;
+    async *history(
+      address: PublicKey,
+      range: { before?: string; slotMax?: bigint } = {},
+    ): AsyncGenerator<ReadResult> {
+      // Almost always the very next one suffices, so the first is read alone.
+      let batchSize = 1;
+      let batch: string[] = [];
+      for await (const { signature, slot } of listSuccessful(connection, address, range.before)) {
+        if (range.slotMax !== undefined && slot > range.slotMax) continue;
+        batch.push(signature);
+        if (batch.length < batchSize) continue;
+        yield* await Promise.all(batch.map(read));
+        batchSize = Math.min(2 * batchSize, BATCH_MAX);
+        batch = [];
       }
+      yield* await Promise.all(batch.map(read));
     },
-
-    /** Nothing that is read is kept here: anybody can mention an address, any number of times. */
-    read: (signature: string) => readOne(connection, programId, signature),
   };
+}
+
+/**
+ * Lists what mentioned an address, newest first, without what failed, since that changed nothing.
+ *
+ * @param start begins behind this transaction
+ */
+export async function* listSuccessful(
+  connection: LedgerConnection,
+  address: PublicKey,
+  start?: string,
+): AsyncGenerator<Listed> {
+  let before = start;
+  // No more than a page is remembered, since a history may have any length.
+  let first: ReadonlySet<string> | undefined;
+  for (;;) {
+    const options = { limit: PAGE, ...(before && { before }) };
+    const page = await connection.getSignaturesForAddress(address, options, COMMITMENT);
+    for (const { signature, slot, err } of page) {
+      // A node that does not know `before` begins at the newest again, without an end.
+      if (first?.has(signature)) throw new Error(`it lists ${signature} twice`);
+      if (err === null) yield { signature, slot: BigInt(slot) };
+    }
+    first ??= new Set(page.map(({ signature }) => signature));
+    // A short page is not trusted to be the last one: rows can be missing from it.
+    before = page.at(-1)?.signature;
+    if (before === undefined) return;
+  }
 }
 
 /** How JSON-RPC says that a transaction is of a newer version than the caller reads. */
@@ -90,35 +118,6 @@ async function readOne(
     if (!isOfUnknownVersion(error)) throw error;
     return unread('A transaction is of a version that this client does not read');
   }
-}
-
-/** So many are read at once, and kept, when the first few did not suffice. */
-const BATCH_MAX = 8;
-
-/**
- * Reads what mentioned an address, newest first, for as long as the caller asks on. Anybody can
- * mention an address, any number of times, so that nothing that was read is kept here.
- *
- * @param range.before begins behind this transaction
- * @param range.slotMax passes over what came after this slot, without reading it
- */
-export async function* readHistory(
-  reader: LedgerReader,
-  address: PublicKey,
-  range: { before?: string; slotMax?: bigint } = {},
-): AsyncGenerator<ReadResult> {
-  // Almost always the very next one suffices, so the first is read alone.
-  let batchSize = 1;
-  let batch: string[] = [];
-  for await (const { signature, slot } of reader.list(address, range.before)) {
-    if (range.slotMax !== undefined && slot > range.slotMax) continue;
-    batch.push(signature);
-    if (batch.length < batchSize) continue;
-    yield* await Promise.all(batch.map(reader.read));
-    batchSize = Math.min(2 * batchSize, BATCH_MAX);
-    batch = [];
-  }
-  yield* await Promise.all(batch.map(reader.read));
 }
 
 /** What lies at a job's address, and the slot as of which the node says so. */

@@ -106,56 +106,42 @@ export function changingTransactions({ events }: JobRecord): LedgerTransaction[]
 
 const RUNNING: readonly JobStatus[] = ['pending', 'processing', 'settling'];
 
-/** In which states each thing can happen to a job: the table of ARCHITECTURE.md. */
-const POSSIBLE_IN: Readonly<Record<Exclude<JobEventName, 'JobLocked'>, readonly JobStatus[]>> = {
-  JobAcknowledged: RUNNING,
-  JobProven: ['processing'],
-  JobSettled: ['settling'],
-  JobCompleted: ['pending', 'processing'],
-  JobFailed: RUNNING,
-  JobRefunded: RUNNING,
-  JobDisputed: ['settled'],
-  DisputeAmended: ['disputed'],
-  DisputeResolved: ['disputed'],
-  DisputeExpired: ['disputed'],
-  JobClosed: ['settled', 'failed', 'refunded'],
+interface Step {
+  /** The states in which it can happen; undefined before the lock. */
+  readonly from: readonly (JobStatus | undefined)[];
+  /** The state after it; undefined where that stays. */
+  readonly to: JobStatus | undefined;
+}
+
+/** What each thing that happens to a job does: the table of ARCHITECTURE.md. */
+const STEPS: Readonly<Record<JobEventName, Step>> = {
+  JobLocked: { from: [undefined], to: 'pending' },
+  JobAcknowledged: { from: RUNNING, to: 'processing' },
+  JobProven: { from: ['processing'], to: 'settling' },
+  JobSettled: { from: ['settling'], to: 'settled' },
+  JobCompleted: { from: ['pending', 'processing'], to: 'settled' },
+  JobFailed: { from: RUNNING, to: 'failed' },
+  JobRefunded: { from: RUNNING, to: 'refunded' },
+  JobDisputed: { from: ['settled'], to: 'disputed' },
+  DisputeAmended: { from: ['disputed'], to: 'disputed' },
+  DisputeResolved: { from: ['disputed'], to: 'refunded' },
+  DisputeExpired: { from: ['disputed'], to: 'settled' },
+  JobClosed: { from: ['settled', 'failed', 'refunded'], to: undefined },
 };
 
 /** @param status undefined before the lock */
 export function isPossible(name: JobEventName, status: JobStatus | undefined): boolean {
-  if (name === 'JobLocked') return status === undefined;
-  return status !== undefined && POSSIBLE_IN[name].includes(status);
+  return STEPS[name].from.includes(status);
 }
 
 /**
- * The state after an event; a closed job keeps its last one.
+ * The state after an event.
  *
  * @param status the state before it
  */
 export function statusAfter(event: JobEvent, status: JobStatus = 'pending'): JobStatus {
-  switch (event.name) {
-    case 'JobLocked':
-      return 'pending';
-    case 'JobAcknowledged':
-      return 'processing';
-    case 'JobProven':
-      return 'settling';
-    case 'JobSettled':
-    case 'JobCompleted':
-    case 'DisputeExpired':
-      return 'settled';
-    case 'JobFailed':
-      return 'failed';
-    case 'JobRefunded':
-      return 'refunded';
-    case 'JobDisputed':
-    case 'DisputeAmended':
-      return 'disputed';
-    case 'DisputeResolved':
-      return event.data.verdict === 'rejected' ? 'settled' : 'refunded';
-    case 'JobClosed':
-      return status;
-  }
+  const isRejected = event.name === 'DisputeResolved' && event.data.verdict === 'rejected';
+  return isRejected ? 'settled' : (STEPS[event.name].to ?? status);
 }
 
 /** The state that a job's events, in their order, leave behind. */
