@@ -1,19 +1,12 @@
-// `npm run bench -- listing`: runs one measure by its name, with the options that follow it.
+// `npm run bench -- mirror`: runs one measure by its name, with the options that follow it.
 
 /** Each measure's file, and the other measures of the checkout. */
 const MEASURES: Readonly<Record<string, string>> = {
   api: './api/main.ts',
   'compute-units': '../programs/tools/computeUnits.ts',
-  console: './console/main.ts',
   cost: './cost/main.ts',
-  growth: './growth/main.ts',
-  listing: './listing/main.ts',
-  markdown: './console/markdown.ts',
   mirror: './mirror/main.ts',
   path: './path/main.ts',
-  screenshots: './console/screenshots.ts',
-  tokens: './tokens/main.ts',
-  usage: './usage/main.ts',
   webhooks: './webhooks/main.ts',
 };
 

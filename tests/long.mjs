@@ -40,7 +40,7 @@ const FILES = {
 /** Commands of their own, which read the arguments themselves. */
 const COMMANDS = {
   bare: 'machine/bare.ts',
-  bodies: '../bench/bodies/main.ts',
+  bodies: 'bodies/main.ts',
   clients: 'clients/main.ts',
   mutants: 'mutants/main.ts',
   validator: 'validator/main.ts',

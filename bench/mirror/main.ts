@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createShutdown } from '../../common/shutdown.ts';
+import { startDatabase } from '../../stack/database.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
-import { startDatabases } from '../databases.ts';
 import { creditsFor } from '../ledgerJobs.ts';
 import { type BareInsert, insertBare } from './bareInsert.ts';
 import { fillLedger } from './fillLedger.ts';
@@ -40,8 +41,9 @@ const shutdown = createShutdown({
   timeoutMs: 10_000,
 });
 shutdown.onSignals();
-const databases = await startDatabases();
-shutdown.add('databases', databases.close);
+const { databaseUrl: serverUrl, close } = await startDatabase();
+shutdown.add('database', close);
+let databases = 0;
 
 try {
   console.log(`Node ${process.version}, ${availableParallelism()} processors, ${process.platform}`);
@@ -54,8 +56,20 @@ try {
 // web3.js would continue to call the closed ledger.
 process.exit();
 
+/** @returns the address of a new, empty database */
+async function createDatabase(): Promise<string> {
+  databases += 1;
+  const databaseUrl = new URL(serverUrl);
+  databaseUrl.pathname = `bench_${databases}`;
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  await client.query(`create database bench_${databases}`);
+  await client.end();
+  return databaseUrl.href;
+}
+
 async function measureBare(): Promise<BareInsert> {
-  const databaseUrl = await databases.create();
+  const databaseUrl = await createDatabase();
   const pool = createPool({ databaseUrl, applicationName: 'svc-bench' });
   const source = createSyntheticSource(BARE_TRANSACTIONS);
   const bare = await insertBare(pool, { source, transactions: BARE_TRANSACTIONS });
@@ -67,7 +81,7 @@ async function measureBare(): Promise<BareInsert> {
 async function syncSynthetic(bare: BareInsert): Promise<void> {
   const syncs: MeasuredSync[] = [];
   for (const events of sizes.events.map(Number)) {
-    const progress = await runSync(await databases.create(), { events });
+    const progress = await runSync(await createDatabase(), { events });
     syncs.push({ name: 'synthetic', progress });
   }
   console.log(syncTable(syncs, bare));
@@ -80,7 +94,7 @@ async function followLedger(bare: BareInsert): Promise<void> {
   const ledger = await startLedger();
   shutdown.add('ledger', ledger.close);
   const service = await openService(ledger, { credits: creditsFor(live + 1) });
-  const databaseUrl = await databases.create();
+  const databaseUrl = await createDatabase();
   const lagsMs = await measureLag({ ledger, service, databaseUrl, locks: live, random });
   console.log(lagTable(lagsMs, bare));
 
@@ -89,6 +103,6 @@ async function followLedger(bare: BareInsert): Promise<void> {
   const perSecond = (events * 1_000) / (performance.now() - startMs);
   console.log(`The local ledger made ${perSecond.toFixed(0)} events a second`);
   const history = { events: live + events, rpcUrl: ledger.rpcUrl };
-  const progress = await runSync(await databases.create(), history);
+  const progress = await runSync(await createDatabase(), history);
   console.log(syncTable([{ name: 'local ledger', progress }], bare));
 }

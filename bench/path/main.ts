@@ -5,8 +5,17 @@ import { delay } from '../../common/wait.ts';
 import { putUnderLoad, type Target } from '../load.ts';
 import { buyCredits } from './buyCredits.ts';
 import { closeJobs } from './closeJobs.ts';
+import { fillMirror } from './fill.ts';
 import { cpuBetween, readParts } from './parts.ts';
-import { costTable, idleLine, latencyTable, memoryLine, p50Of, partsTable } from './report.ts';
+import {
+  againTable,
+  type Comparison,
+  costTable,
+  idleLine,
+  latencyTable,
+  memoryLine,
+  partsTable,
+} from './report.ts';
 import { CREDITS_PER_JOB, createBenchShutdown, type Path, startPath } from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
@@ -29,6 +38,8 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '1,16,64' },
     // How the ledger keeps time: development or mainnet.
     profile: { type: 'string', default: 'development' },
+    // This many old jobs into the mirror, then the first round again: its times must not grow with it.
+    fill: { type: 'string', default: '0' },
     // This many more jobs, then the first round again, to find a slowdown.
     jobs: { type: 'string', default: '0' },
     // This many idle seconds, then the first round again.
@@ -72,12 +83,12 @@ async function measureIdle(): Promise<void> {
   console.log(idleLine(cpuBetween(before, readParts()), IDLE_MS));
 }
 
-/** @returns the median of the first round's plain answers */
-async function measureRounds(path: Path): Promise<number> {
-  let fresh = Number.NaN;
+/** @returns the first round */
+async function measureRounds(path: Path): Promise<Comparison | undefined> {
+  let fresh: Comparison | undefined;
   for (const clients of rounds) {
     const round = await measureRound(clients, path);
-    if (Number.isNaN(fresh)) fresh = p50Of(round.plain);
+    fresh ??= round;
     console.log(`\n${latencyTable(round)}\n\n${partsTable(round)}\n\n${costTable(round.costs)}`);
   }
   return fresh;
@@ -106,16 +117,21 @@ async function measureRound(clients: number, { bare, service, connection }: Path
   };
 }
 
-/** Compares a single client after more jobs, and after a rest, with the first round. */
-async function compareLater(fresh: number, path: Path): Promise<void> {
+/** Compares the first round with the same after old jobs, after more jobs, and after a rest. */
+async function compareLater(fresh: Comparison | undefined, path: Path): Promise<void> {
+  if (!fresh) return;
   const memory = readParts();
   const compare = async (what: string): Promise<void> => {
-    const again = p50Of((await measureRound(first, path)).plain);
+    const again = await measureRound(first, path);
     console.log(
-      `\nAfter ${what}: p50 ${again.toFixed(1)} ms, ${(again / fresh).toFixed(2)} × the first.\n` +
-        memoryLine(memory, readParts()),
+      `\nAfter ${what}:\n${againTable(fresh, again)}\n${memoryLine(memory, readParts())}`,
     );
   };
+  const old = Number(values.fill);
+  if (old > 0) {
+    await fillMirror(path.databaseUrl, old);
+    await compare(`${old} old jobs in the mirror`);
+  }
   const jobs = Number(values.jobs);
   if (jobs > 0) {
     const load = await putUnderLoad(path.service, {

@@ -28,12 +28,7 @@ export function latencyTable({ clients, bare, plain, bareStream, stream }: Compa
   };
   row('bare upstream, plain', durationsOf(bare));
   row('service, plain answer', durationsOf(plain), durationsOf(bare));
-  for (const stage of STAGES) {
-    row(
-      `  of it ${stage}`,
-      answered(plain).map(({ stages }) => stages[stage] ?? 0),
-    );
-  }
+  for (const stage of STAGES) row(`  of it ${stage}`, stagesOf(plain, stage));
   row('bare upstream, first token', firstBytesOf(bareStream));
   row('service, first token', firstBytesOf(stream), firstBytesOf(bareStream));
   row('bare upstream, stream', durationsOf(bareStream));
@@ -111,9 +106,17 @@ export function memoryLine(
   return `Memory: ${lines.join(', ')}.`;
 }
 
-/** The p50 of a load's answers, in milliseconds. */
-export function p50Of(load: Load): number {
-  return percentile(durationsOf(load), 50);
+/** A round's p50 beside those of the first one. */
+export function againTable(first: Comparison, again: Comparison): string {
+  const table = new Table({ head: ['p50', 'first, ms', 'again, ms', 'ratio'], style: PLAIN });
+  const row = (name: string, of: (round: Comparison) => number[]) => {
+    const [firstMs, againMs] = [percentile(of(first), 50), percentile(of(again), 50)];
+    table.push([name, firstMs.toFixed(1), againMs.toFixed(1), (againMs / firstMs).toFixed(2)]);
+  };
+  row('plain answer', ({ plain }) => durationsOf(plain));
+  for (const stage of STAGES) row(`  of it ${stage}`, ({ plain }) => stagesOf(plain, stage));
+  row('first token', ({ stream }) => firstBytesOf(stream));
+  return table.toString();
 }
 
 interface PartsUse {
@@ -123,6 +126,10 @@ interface PartsUse {
 
 /** The bare upstream and the clients do not count. */
 const UPSTREAM = 'bare upstream';
+
+function stagesOf(load: Load, stage: string): number[] {
+  return answered(load).map(({ stages }) => stages[stage] ?? 0);
+}
 
 function firstBytesOf(load: Load): number[] {
   return answered(load).map(({ firstByteMs }) => firstByteMs);

@@ -18,6 +18,7 @@ export interface Path {
   service: Target;
   connection: Connection;
   rpcUrl: string;
+  databaseUrl: string;
   wallet: string;
   /** When the parts were started, in milliseconds of `performance.now()`. */
   startedMs: number;
@@ -74,12 +75,13 @@ export async function startPath(
     ending: new AbortController().signal,
     report: () => undefined,
   });
-  const { apiKey, model, rpcUrl, wallet } = stack;
+  const { apiKey, model, rpcUrl, databaseUrl, wallet } = stack;
   return {
     bare: { url: upstreamUrl, apiKey, model },
     service: { url: `${stack.baseUrl}/v1`, apiKey, model },
     connection: new Connection(rpcUrl, { wsEndpoint: stack.wsUrl }),
     rpcUrl,
+    databaseUrl,
     wallet,
     startedMs,
   };

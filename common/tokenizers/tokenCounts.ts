@@ -5,9 +5,8 @@ import { openTokenizers, PROMPT_BYTES_MAX, type Tokenizers } from './tokenizers.
  * Token counts of texts whose model has no tokenizer at hand.
  *
  * Where money follows from a bound, it favours the client. A prompt is never counted larger than it
- * is. A worker's count is never accepted above the most that such a text can hold. A measure of the
- * latter, `npm run bench -- tokens`, uses the tokenizers of five open models. docs/token-counts.md has
- * its table.
+ * is. A worker's count is never accepted above the most that such a text can hold. The latter was
+ * measured with the tokenizers of five open models: docs/token-counts.md has the tables.
  */
 
 /** Common tokenizers average four bytes a token and seldom reach eight over a whole prompt. */

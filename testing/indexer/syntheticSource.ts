@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { LedgerEvent, LedgerEventData, LedgerTransaction } from '../../indexer/fold/event.ts';
 import type { LedgerSource, ListedTransaction } from '../../indexer/source/source.ts';
 import { buy, openWallet } from './program/credit.ts';
@@ -6,7 +5,6 @@ import { acknowledge, lock, prove } from './program/job.ts';
 import { close, complete, settle } from './program/jobEnd.ts';
 import {
   CHARGED_CREDITS,
-  type CreditAccount,
   emptyState,
   type Instruction,
   type ProgramState,
@@ -27,16 +25,9 @@ export const EVENTS_PER_TRANSACTION = 4;
 /** Several transactions share a slot, as on a busy ledger. */
 const TRANSACTIONS_PER_SLOT = 4;
 const SOMEBODY = 'a wallet';
+const CREDIT_ACCOUNT = 'its credit account';
 const WORKER = 'a worker';
 const BOUGHT_CREDITS = 10n ** 12n;
-
-/** How much of a ledger's sizes a history has. */
-interface Shape {
-  /** Each of the first transactions has one buy credits; they then take turns. 1 by default. */
-  readonly wallets?: number;
-  /** Whether addresses and signatures are as long as a ledger's, and in no order. */
-  readonly isFullLength?: boolean;
-}
 
 /**
  * A wallet buys credits and a worker registers. Each further transaction is the life of one job. It
@@ -45,14 +36,10 @@ interface Shape {
  *
  * @param transactions the number of transactions, including the first
  */
-export function createSyntheticSource(
-  transactions: number,
-  { wallets = 1, isFullLength = false }: Shape = {},
-): SyntheticSource {
+export function createSyntheticSource(transactions: number): SyntheticSource {
   let questions = 0;
-  const { signatureOf, transactionOf } = createHistory(wallets, isFullLength);
   const listed = (index: number): ListedTransaction => ({
-    signature: signatureOf(index),
+    signature: `synthetic-${index}`,
     slot: slotOf(index),
     failed: false,
   });
@@ -85,79 +72,46 @@ function indexOf(signature: string): number {
   return Number(signature.slice(signature.lastIndexOf('-') + 1));
 }
 
-const ADDRESS_CHARACTERS = 44;
-const SIGNATURE_CHARACTERS = 88;
-
-/** As long as the ledger's base58, and as random. */
-function spell(name: string, characters: number): string {
-  return hash('sha512', name).slice(0, characters);
+function eventsOf(index: number, slot: bigint): LedgerEventData[] {
+  if (index === 0) {
+    const opening = [openWallet(SOMEBODY, CREDIT_ACCOUNT), buy(SOMEBODY, BOUGHT_CREDITS)];
+    return execute(emptyState(), [...opening, registerWorker(WORKER)], slot);
+  }
+  const number = index - 1;
+  const job = `job ${number}`;
+  return execute(stateBefore(BigInt(number)), lifeOf(number), slot).map(
+    (event) => ({ ...event, data: { ...event.data, job } }) as LedgerEventData,
+  );
 }
 
-function createHistory(wallets: number, isFullLength: boolean) {
-  const address = (name: string) => (isFullLength ? spell(name, ADDRESS_CHARACTERS) : name);
-  const accountOf = (
-    number: number,
-    state: Pick<CreditAccount, 'sequence' | 'availableCredits'>,
-  ) => {
-    const suffix = wallets === 1 ? '' : ` ${number}`;
-    return {
-      ...{ ...state, lockedCredits: 0n, owedCredits: 0n, openDisputes: 0 },
-      creditAccount: address(`its credit account${suffix}`),
-      wallet: address(`${SOMEBODY}${suffix}`),
-    };
-  };
-
-  function signatureOf(index: number): string {
-    const name = `synthetic-${index}`;
-    if (!isFullLength) return name;
-    const end = `-${index}`;
-    return spell(name, SIGNATURE_CHARACTERS - end.length) + end;
-  }
-
-  function eventsOf(index: number, slot: bigint): LedgerEventData[] {
-    if (index < wallets) {
-      const { wallet, creditAccount } = accountOf(index, { sequence: 0n, availableCredits: 0n });
-      const first = index === 0 ? [registerWorker(WORKER)] : [];
-      const opening = [openWallet(wallet, creditAccount), buy(wallet, BOUGHT_CREDITS)];
-      return execute(emptyState(), [...opening, ...first], slot);
-    }
-    const number = index - wallets;
-    const turn = BigInt(Math.floor(number / wallets));
-    const account = accountOf(number % wallets, {
-      sequence: 2n * turn + 2n,
-      availableCredits: BOUGHT_CREDITS - turn * CHARGED_CREDITS,
-    });
-    const state = stateBefore(account, BigInt(number));
-    const job = address(`job ${number}`);
-    const instructions = lifeOf(number, account.wallet);
-    return execute(state, instructions, slot).map(
-      (event) => ({ ...event, data: { ...event.data, job } }) as LedgerEventData,
-    );
-  }
-
-  function transactionOf(
-    index: number,
-    place: { signature: string; slot: bigint },
-  ): LedgerTransaction {
-    const events = eventsOf(index, place.slot).map(
-      (event, position): LedgerEvent => ({
-        ...place,
-        ...event,
-        instructionIndex: position,
-        innerIndex: 0,
-      }),
-    );
-    return { ...place, events };
-  }
-
-  return { signatureOf, transactionOf };
+function transactionOf(
+  index: number,
+  place: { signature: string; slot: bigint },
+): LedgerTransaction {
+  const events = eventsOf(index, place.slot).map(
+    (event, position): LedgerEvent => ({
+      ...place,
+      ...event,
+      instructionIndex: position,
+      innerIndex: 0,
+    }),
+  );
+  return { ...place, events };
 }
 
 /** The program's accounts when so many jobs have come to their ends. */
-function stateBefore(account: CreditAccount, jobs: bigint): ProgramState {
+function stateBefore(jobs: bigint): ProgramState {
   const state = emptyState();
   state.treasury.sequence = 1n;
-  state.wallets.set(account.wallet, account);
+  state.wallets.set(SOMEBODY, {
+    creditAccount: CREDIT_ACCOUNT,
+    wallet: SOMEBODY,
+    sequence: 2n * jobs + 2n,
+    availableCredits: BOUGHT_CREDITS - jobs * CHARGED_CREDITS,
+    lockedCredits: 0n,
+    owedCredits: 0n,
+    openDisputes: 0,
+  });
   state.workers.set(WORKER, {
     ...{ worker: WORKER, sequence: jobs + 1n, stakeTokens: 0n, claimableBaseUnits: 0n },
     ...{ jobsSettled: jobs, hosts: false },
@@ -167,13 +121,13 @@ function stateBefore(account: CreditAccount, jobs: bigint): ProgramState {
 
 const PAID = { worker: true, treasury: true };
 
-function lifeOf(number: number, wallet: string): Instruction[] {
+function lifeOf(number: number): Instruction[] {
   const id = number.toString(16).padStart(32, '0');
   const ending =
     number % 2 === 0
       ? [acknowledge(id, WORKER), prove(id), settle(id, PAID)]
       : [complete(id, WORKER, PAID)];
-  return [lock(id, wallet), ...ending, close(id)];
+  return [lock(id, SOMEBODY), ...ending, close(id)];
 }
 
 function execute(

@@ -1,8 +1,14 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { loadForNode } from '../../testing/console/loadForNode.ts';
-import { LARGE_PIECES, largeText } from '../../testing/console/markdownStage.ts';
 import { createRandom } from '../../testing/random.ts';
 
+/** What the longest texts repeat. */
+const LARGE_PIECES = [
+  ...['*', '_ ', '`', '[', '](', '> ', '>', '- ', '- a\n', '1. a\n', 'a\n\n', '*a* ', '# a\n'],
+  ...['|', '|a|b|\n|-|-|\n', '```\n', 'a', 'a ', '\n', '[a](https://b.example) ', '<', '\\'],
+  'https://',
+];
+const LARGE_CHARACTERS = 1_000_000;
 const INPUTS = 1_000;
 const PIECES_MAX = 24;
 /** A browser lays out so many elements and characters without a long task. */
@@ -87,9 +93,8 @@ describe(`what a model writes, drawn for a page, seed ${seed}`, () => {
     }
   });
 
-  // `npm run bench -- markdown` measures how long they take.
   it.each(LARGE_PIECES)('becomes few and short elements of a million characters of %j', (piece) => {
-    const html = draw(largeText(piece));
+    const html = draw(piece.repeat(Math.ceil(LARGE_CHARACTERS / piece.length)));
     expect(faultsOf(html)).toEqual([]);
     expect(html.match(/<[a-z]/g)?.length).toBeLessThanOrEqual(ELEMENTS_MAX);
     expect(Math.max(...textsOf(html).map(({ length }) => length))).toBeLessThanOrEqual(

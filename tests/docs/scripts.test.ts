@@ -18,7 +18,7 @@ it.each([
 });
 
 it('npm run bench leaves the options to the measure', () => {
-  const { status, stderr } = run('bench/main.ts', 'growth', '--unknown');
+  const { status, stderr } = run('bench/main.ts', 'path', '--unknown');
   expect(stderr).toContain("Unknown option '--unknown'");
   expect(status).toBe(1);
 });

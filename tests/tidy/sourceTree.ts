@@ -25,15 +25,9 @@ export function isProduct(path: string): boolean {
   );
 }
 
-/**
- * Sources with comments, strings or names of ours. Left out are generated files, and the texts that
- * token counts were fitted to.
- */
+/** Sources with comments, strings or names of ours. Generated files are left out. */
 export function hasProse(path: string): boolean {
-  return (
-    /\.(tsx?|m[jt]s|rs|sql|sh)$|^\.ci\/run$/.test(path) &&
-    !/\/generated\/|^bench\/tokens\/\w+Texts\.ts$/.test(path)
-  );
+  return /\.(tsx?|m[jt]s|rs|sql|sh)$|^\.ci\/run$/.test(path) && !path.includes('/generated/');
 }
 
 /** What one statement, or one `import()`, takes from a file of the checkout. */

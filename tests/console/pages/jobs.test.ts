@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
-import { addJobs } from '../../../bench/console/jobs.ts';
 import { createPool } from '../../../common/postgres.ts';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 import { openSignedIn, signIn } from '../../../testing/browser.ts';
+import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { createStory } from '../../../testing/story.ts';
 import { until } from '../../../testing/until.ts';
 import {
@@ -79,10 +79,29 @@ describeInBrowser('the log of jobs', (openScene) => {
   });
 });
 
-/** Jobs of thirty days, so that there are bars. */
+const OLD_JOBS = 100;
+const OLD_DAYS = 30;
+const HOUR_SECONDS = 3_600;
+const STATUSES = ['settled', 'settled', 'settled', 'failed', 'settled', 'refunded'] as const;
+
+/** Jobs of thirty days, so that there are bars. Real ones are newer, and so above them. */
 async function addOldJobs({ databaseUrl, wallet, model }: StackDescription): Promise<void> {
   const pool = createPool({ databaseUrl, applicationName: 'test' });
-  await addJobs(pool, { wallet, count: 100, models: [model] });
+  const endSeconds = Math.floor(Date.now() / 1_000) - HOUR_SECONDS;
+  const apartSeconds = (OLD_DAYS * 24 * HOUR_SECONDS) / OLD_JOBS;
+  const jobs = Array.from({ length: OLD_JOBS }, (_, place) => {
+    const lockedAt = Math.floor(endSeconds - (OLD_JOBS - place) * apartSeconds);
+    const milliseconds = (lockedAt * 1_000).toString(16).padStart(12, '0');
+    return {
+      wallet,
+      id: `job_${milliseconds}70008000${place.toString(16).padStart(12, '0')}`,
+      lockedAt,
+      status: STATUSES[place % STATUSES.length] ?? 'settled',
+      model,
+    };
+  });
+  await insertMirroredJobs(pool, jobs);
+  await pool.query('analyze mirror.jobs');
   await pool.end();
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Target } from '../load.ts';
+import type { Target } from '../../bench/load.ts';
 
 // The entry of a thread that sends a body on many connections, again and again until it is to end. So
 // the sending takes no time of the thread that measures.

@@ -4,12 +4,12 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Keypair } from '@solana/web3.js';
 import { createKey } from '../../api/account/keys.ts';
+import { startStubbedService } from '../../bench/api/service.ts';
+import { percentile, putUnderLoad, type Target } from '../../bench/load.ts';
 import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
 import { createShutdown } from '../../common/shutdown.ts';
 import { MESSAGES_MAX, REQUEST_BYTES_MAX } from '../../common/workerProtocol.ts';
-import { startStubbedService } from '../api/service.ts';
-import { percentile, putUnderLoad, type Target } from '../load.ts';
 import type { Sending } from './sendAll.ts';
 
 // `npm run test:long -- bodies`: one paid wallet sends bodies of 2 MiB on 64 connections, again and
