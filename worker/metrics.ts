@@ -1,4 +1,5 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { metricsOf } from '../common/metricsOf.ts';
 import type { JobResult } from './jobs/execution.ts';
 import type { WorkerErrorCode } from './protocol/errors.ts';
 
@@ -10,35 +11,58 @@ interface JobFailure {
   code: WorkerErrorCode;
 }
 
-export interface WorkerMetrics {
-  readonly registry: Registry;
-  /** For the owner: what runs, and the last jobs without a proof, newest first. */
-  report(): { in_flight: number; slots: number; failures: readonly JobFailure[] };
-  jobEnded(result: JobResult): void;
-  /** A request for a job was answered with an error status. */
-  refused(code: WorkerErrorCode): void;
-  /** @param code `ready`, or why the worker takes no jobs */
-  healthChecked(code: 'ready' | WorkerErrorCode): void;
-  /** Shows the jobs that run at the time of each reading. */
-  watch(jobs: { readonly inFlight: number }, capacity: number): void;
-}
+export type WorkerMetrics = ReturnType<typeof createWorkerMetrics>;
 
 const FAILURES_MAX = 20;
 /** From a warm small model to the longest answer. */
 const BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 120];
 
-export function createWorkerMetrics(): WorkerMetrics {
+/** The metrics of a worker, in Prometheus's form, and what its owner sees of them. */
+export function createWorkerMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { ended, refusals, tokens, jobSeconds, firstTextSeconds, ready } = createMeters(registry);
+  const { counter, gauge, observe, histogram } = metricsOf(registry);
+  const ended = counter(
+    'svc_worker_jobs_total',
+    'Jobs that ended, by model and outcome: proved, or the code of the error',
+    ['model', 'outcome'],
+  );
+  const refusals = counter(
+    'svc_worker_errors_total',
+    'Requests for jobs that were answered with an error status, by code',
+    ['code'],
+  );
+  const tokens = counter(
+    'svc_worker_tokens_total',
+    'Proven tokens, by model and kind: prompt or completion',
+    ['model', 'kind'],
+  );
+  const jobSeconds = histogram(
+    'svc_worker_job_seconds',
+    'From the request to the end of the answer',
+    { labelNames: ['model'], buckets: BUCKETS_SECONDS },
+  );
+  const firstTextSeconds = histogram(
+    'svc_worker_first_text_seconds',
+    'From the request to the first text or reasoning',
+    { labelNames: ['model'], buckets: BUCKETS_SECONDS },
+  );
+  const ready = gauge(
+    'svc_worker_ready',
+    '1 when the last health check found the worker ready, else 0',
+  );
   const failures: JobFailure[] = [];
   let running = { inFlight: 0 };
   let jobsMax = 0;
-
   return {
     registry,
-    report: () => ({ in_flight: running.inFlight, slots: jobsMax, failures }),
-    jobEnded({ jobId, model, outcome, seconds, ...result }) {
+    /** For the owner: what runs, and the last jobs without a proof, newest first. */
+    report: (): { in_flight: number; slots: number; failures: readonly JobFailure[] } => ({
+      in_flight: running.inFlight,
+      slots: jobsMax,
+      failures,
+    }),
+    jobEnded({ jobId, model, outcome, seconds, ...result }: JobResult): void {
       ended.inc({ model, outcome });
       jobSeconds.observe({ model }, seconds);
       if (result.firstTextSeconds !== undefined)
@@ -51,68 +75,16 @@ export function createWorkerMetrics(): WorkerMetrics {
       failures.unshift({ at: new Date().toISOString(), job_id: jobId, model, code: outcome });
       failures.splice(FAILURES_MAX);
     },
-    refused: (code) => refusals.inc({ code }),
-    healthChecked: (code) => ready.set(code === 'ready' ? 1 : 0),
-    watch(jobs, capacity) {
+    /** A request for a job was answered with an error status. */
+    refused: (code: WorkerErrorCode): void => refusals.inc({ code }),
+    /** @param code `ready`, or why the worker takes no jobs */
+    healthChecked: (code: 'ready' | WorkerErrorCode): void => ready.set(code === 'ready' ? 1 : 0),
+    /** Shows the jobs that run at the time of each reading. */
+    watch(jobs: { readonly inFlight: number }, capacity: number): void {
       running = jobs;
       jobsMax = capacity;
-      const registers = [registry];
-      new Gauge({
-        name: 'svc_worker_slots',
-        help: 'The capacity: jobs at the same time',
-        registers,
-      }).set(capacity);
-      new Gauge({
-        name: 'svc_worker_jobs_in_flight',
-        help: 'Jobs that run now',
-        registers,
-        collect() {
-          this.set(jobs.inFlight);
-        },
-      });
+      gauge('svc_worker_slots', 'The capacity: jobs at the same time').set(capacity);
+      observe('svc_worker_jobs_in_flight', 'Jobs that run now', () => jobs.inFlight);
     },
-  };
-}
-
-function createMeters(registry: Registry) {
-  const registers = [registry];
-  return {
-    ended: new Counter({
-      name: 'svc_worker_jobs_total',
-      help: 'Jobs that ended, by model and outcome: proved, or the code of the error',
-      labelNames: ['model', 'outcome'],
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'svc_worker_errors_total',
-      help: 'Requests for jobs that were answered with an error status, by code',
-      labelNames: ['code'],
-      registers,
-    }),
-    tokens: new Counter({
-      name: 'svc_worker_tokens_total',
-      help: 'Proven tokens, by model and kind: prompt or completion',
-      labelNames: ['model', 'kind'],
-      registers,
-    }),
-    jobSeconds: new Histogram({
-      name: 'svc_worker_job_seconds',
-      help: 'From the request to the end of the answer',
-      labelNames: ['model'],
-      buckets: BUCKETS_SECONDS,
-      registers,
-    }),
-    firstTextSeconds: new Histogram({
-      name: 'svc_worker_first_text_seconds',
-      help: 'From the request to the first text or reasoning',
-      labelNames: ['model'],
-      buckets: BUCKETS_SECONDS,
-      registers,
-    }),
-    ready: new Gauge({
-      name: 'svc_worker_ready',
-      help: '1 when the last health check found the worker ready, else 0',
-      registers,
-    }),
   };
 }

@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
+import { metricsOf } from '../../common/metricsOf.ts';
 import { delay } from '../../common/wait.ts';
 import { getBalance } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
@@ -21,12 +22,11 @@ export function observeFeePayers(
 ): { close(): void } {
   const { rpc, feePayers } = parts;
   const closing = new AbortController();
-  const gauge = new Gauge({
-    name: 'svc_api_fee_payer_lamports',
-    help: 'What each fee payer has left, in lamports',
-    labelNames: ['address'],
-    registers: [registry],
-  });
+  const gauge = metricsOf(registry).gauge(
+    'svc_api_fee_payer_lamports',
+    'What each fee payer has left, in lamports',
+    ['address'],
+  );
 
   async function read(address: PublicKey): Promise<void> {
     const labels = { address: address.toBase58() };
@@ -58,44 +58,28 @@ export function observeState(
   },
 ): void {
   const { clock, directory } = parts;
-  const registers = [registry];
-  new Gauge({
-    name: 'svc_api_ledger_clock_offset_seconds',
-    help: "The ledger's time minus this machine's; no number before it was read",
-    registers,
-    collect() {
-      this.set(clock.isRead ? clock.offsetMs / 1_000 : Number.NaN);
-    },
-  });
-  new Gauge({
-    name: 'svc_api_workers',
-    help: 'Workers that answered their last probe',
-    registers,
-    collect() {
-      this.set(directory.answering().length);
-    },
-  });
-  new Gauge({
-    name: 'svc_api_worker_slots',
-    help: 'Places at those workers',
-    registers,
-    collect() {
-      this.set(sum(directory.answering().map(({ capacity }) => capacity)));
-    },
-  });
-  new Gauge({
-    name: 'svc_api_worker_slots_held',
-    help: 'Places of them that this process holds',
-    registers,
-    collect() {
-      this.set(sum(directory.answering().map(({ inFlight }) => inFlight)));
-    },
-  });
+  const { observe } = metricsOf(registry);
+  observe(
+    'svc_api_ledger_clock_offset_seconds',
+    "The ledger's time minus this machine's; no number before it was read",
+    () => (clock.isRead ? clock.offsetMs / 1_000 : Number.NaN),
+  );
+  observe(
+    'svc_api_workers',
+    'Workers that answered their last probe',
+    () => directory.answering().length,
+  );
+  observe('svc_api_worker_slots', 'Places at those workers', () =>
+    sum(directory.answering().map(({ capacity }) => capacity)),
+  );
+  observe('svc_api_worker_slots_held', 'Places of them that this process holds', () =>
+    sum(directory.answering().map(({ inFlight }) => inFlight)),
+  );
   new Counter({
     name: 'svc_api_worker_failures_total',
     help: 'Incidents for which a worker cooled down',
     labelNames: ['worker'],
-    registers,
+    registers: [registry],
     collect() {
       this.reset();
       for (const { address, cooldown } of directory.answering()) {

@@ -1,5 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { metricsOf } from '../../common/metricsOf.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { JobTiming } from '../sql/jobs.ts';
@@ -14,108 +15,65 @@ const STAGE_BUCKETS_SECONDS = [
 /** How a job ended, as far as this process knows: one `left_to_keeper` is ended by the keeper. */
 export type JobMetricResult = 'settled' | 'failed' | 'refunded' | 'disputed' | 'left_to_keeper';
 
-export interface ApiMetrics {
-  readonly registry: Registry;
-  requestStarted(): void;
-  /** @param request.code the error's, or `none` */
-  requestEnded(request: {
-    method: string;
-    route: string;
-    status: string;
-    code: string;
-    seconds: number;
-  }): void;
-  stage(name: StageName, seconds: number): void;
-  jobsInFlight(jobs: number): void;
-  jobEnded(end: JobMetricResult): void;
-  /** Counts a transaction that is sent. @returns to be called at its end */
-  observeSend(lane: string): (outcome: SendResult['status'] | 'unknown') => void;
-}
+export type ApiMetrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(): ApiMetrics {
+/** The metrics of an API process, in Prometheus's form. */
+export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const { counter, gauge, histogram } = metricsOf(registry);
+  const requests = counter(
+    'svc_api_requests_total',
+    'Requests answered; a status of "left" means that the client left before its answer',
+    ['method', 'route', 'status', 'code'],
+  );
+  const requestSeconds = histogram(
+    'svc_api_request_seconds',
+    'From the request to the end of its answer',
+    { labelNames: ['route'], buckets: STAGE_BUCKETS_SECONDS },
+  );
+  const requestsInFlight = gauge('svc_api_requests_in_flight', 'Requests being answered');
+  const stages = histogram(
+    'svc_api_stage_seconds',
+    'Stages of a completion: lock, worker (of it first_token), settle, mirror',
+    { labelNames: ['stage'], buckets: STAGE_BUCKETS_SECONDS },
+  );
+  const jobs = counter('svc_api_jobs_total', 'Jobs by how they ended', ['end']);
+  const jobsInFlight = gauge(
+    'svc_api_jobs_in_flight',
+    'Jobs locked by this process and not ended yet',
+  );
+  const sending = gauge(
+    'svc_api_transactions_in_flight',
+    'Transactions waiting for their turn or for their confirmation',
+    ['lane'],
+  );
+  const sends = histogram(
+    'svc_api_transaction_seconds',
+    'From the turn that a transaction waits for to its outcome',
+    { labelNames: ['lane', 'outcome'], buckets: STAGE_BUCKETS_SECONDS },
+  );
   return {
     registry,
-    ...requestMetrics([registry]),
-    ...jobMetrics([registry]),
-    ...transactionMetrics([registry]),
-  };
-}
-
-function requestMetrics(
-  registers: Registry[],
-): Pick<ApiMetrics, 'requestStarted' | 'requestEnded' | 'stage'> {
-  const requests = new Counter({
-    name: 'svc_api_requests_total',
-    help: 'Requests answered; a status of "left" means that the client left before its answer',
-    labelNames: ['method', 'route', 'status', 'code'],
-    registers,
-  });
-  const requestSeconds = new Histogram({
-    name: 'svc_api_request_seconds',
-    help: 'From the request to the end of its answer',
-    labelNames: ['route'],
-    buckets: STAGE_BUCKETS_SECONDS,
-    registers,
-  });
-  const requestsInFlight = new Gauge({
-    name: 'svc_api_requests_in_flight',
-    help: 'Requests being answered',
-    registers,
-  });
-  const stages = new Histogram({
-    name: 'svc_api_stage_seconds',
-    help: 'Stages of a completion: lock, worker (of it first_token), settle, mirror',
-    labelNames: ['stage'],
-    buckets: STAGE_BUCKETS_SECONDS,
-    registers,
-  });
-  return {
-    requestStarted: () => requestsInFlight.inc(),
-    requestEnded({ seconds, ...labels }) {
+    requestStarted: (): void => requestsInFlight.inc(),
+    /** @param ended.code the error's, or `none` */
+    requestEnded(ended: {
+      method: string;
+      route: string;
+      status: string;
+      code: string;
+      seconds: number;
+    }): void {
+      const { seconds, ...labels } = ended;
       requestsInFlight.dec();
       requests.inc(labels);
       requestSeconds.observe({ route: labels.route }, seconds);
     },
-    stage: (stage, seconds) => stages.observe({ stage }, seconds),
-  };
-}
-
-function jobMetrics(registers: Registry[]): Pick<ApiMetrics, 'jobsInFlight' | 'jobEnded'> {
-  const jobs = new Counter({
-    name: 'svc_api_jobs_total',
-    help: 'Jobs by how they ended',
-    labelNames: ['end'],
-    registers,
-  });
-  const jobsInFlight = new Gauge({
-    name: 'svc_api_jobs_in_flight',
-    help: 'Jobs locked by this process and not ended yet',
-    registers,
-  });
-  return {
-    jobsInFlight: (count) => jobsInFlight.set(count),
-    jobEnded: (end) => jobs.inc({ end }),
-  };
-}
-
-function transactionMetrics(registers: Registry[]): Pick<ApiMetrics, 'observeSend'> {
-  const sending = new Gauge({
-    name: 'svc_api_transactions_in_flight',
-    help: 'Transactions waiting for their turn or for their confirmation',
-    labelNames: ['lane'],
-    registers,
-  });
-  const sends = new Histogram({
-    name: 'svc_api_transaction_seconds',
-    help: 'From the turn that a transaction waits for to its outcome',
-    labelNames: ['lane', 'outcome'],
-    buckets: STAGE_BUCKETS_SECONDS,
-    registers,
-  });
-  return {
-    observeSend(lane) {
+    stage: (stage: StageName, seconds: number): void => stages.observe({ stage }, seconds),
+    jobsInFlight: (count: number): void => jobsInFlight.set(count),
+    jobEnded: (end: JobMetricResult): void => jobs.inc({ end }),
+    /** Counts a transaction that is sent. @returns to be called at its end */
+    observeSend(lane: string): (outcome: SendResult['status'] | 'unknown') => void {
       const stop = sends.startTimer({ lane });
       sending.inc({ lane });
       return (outcome) => {

@@ -2,8 +2,9 @@ import type {
   GetTransactionsForAddressConfigSignatures,
   GetTransactionsForAddressResultSignatures,
 } from 'helius-sdk/types/types';
-import { Counter, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Logger } from '../../common/logger.ts';
+import { metricsOf } from '../../common/metricsOf.ts';
 import type { LedgerNode } from '../../programs/client/rpc/rpc.ts';
 import { FatalError, RetryableError } from './errors.ts';
 import { listPages, OVERLAP_SLOTS } from './listPages.ts';
@@ -34,12 +35,11 @@ export function createHistorySource(
   options: Options,
 ): LedgerSource & Required<Pick<LedgerSource, 'listFinal'>> {
   const { source, logger, registry } = options;
-  const histories = new Counter({
-    name: 'svc_helius_histories_total',
-    help: 'Histories asked of Helius; after a failed one the ordinary list goes on',
-    labelNames: ['result'],
-    registers: [registry],
-  });
+  const histories = metricsOf(registry).counter(
+    'svc_helius_histories_total',
+    'Histories asked of Helius; after a failed one the ordinary list goes on',
+    ['result'],
+  );
   let isRefused = false;
 
   async function* listFinal(range: SlotRange): AsyncGenerator<readonly ListedTransaction[]> {

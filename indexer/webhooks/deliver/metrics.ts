@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Logger } from '../../../common/logger.ts';
+import { metricsOf } from '../../../common/metricsOf.ts';
 import type { Database } from '../../../common/postgres.ts';
 import type { AttemptResult } from './exchange.ts';
 
@@ -15,13 +16,12 @@ export function createWebhookMetrics(options: {
   logger: Logger;
 }) {
   const { registry, pool, logger } = options;
-  const registers = [registry];
-  const attempts = new Counter({
-    name: 'svc_webhook_attempts_total',
-    help: 'Attempts to deliver an event, by how they ended',
-    labelNames: ['result'],
-    registers,
-  });
+  const { counter, observe } = metricsOf(registry);
+  const attempts = counter(
+    'svc_webhook_attempts_total',
+    'Attempts to deliver an event, by how they ended',
+    ['result'],
+  );
   let measuring: Promise<Backlog | undefined> | undefined;
   /** One measurement for all gauges; undefined while the database is away. */
   function measure(): Promise<Backlog | undefined> {
@@ -36,13 +36,7 @@ export function createWebhookMetrics(options: {
     return measuring;
   }
   for (const { key, name, help } of GAUGES) {
-    new Gauge({
-      ...{ name, help, registers },
-      async collect() {
-        const backlog = await measure();
-        if (backlog) this.set(backlog[key]);
-      },
-    });
+    observe(name, help, async () => (await measure())?.[key]);
   }
   return { attempt: ({ error }: AttemptResult) => attempts.inc({ result: error ?? 'delivered' }) };
 }
