@@ -35,13 +35,7 @@ export interface IndexerHealth {
   isReady: boolean;
 }
 
-/** Keeps the mirror, and does the keepers' duties, while it is the only one to do so. */
-export interface Indexer {
-  start(): void;
-  /** Resolves when nothing runs any more. */
-  stop(): Promise<void>;
-  health(): IndexerHealth;
-}
+export type Indexer = ReturnType<typeof createIndexer>;
 
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 5_000;
@@ -70,7 +64,8 @@ interface Options {
   readonly limits?: Pick<TimeLimits, 'leadAttemptMs' | 'settleIntervalMs'>;
 }
 
-export function createIndexer(options: Options): Indexer {
+/** Keeps the mirror, and does the keepers' duties, while it is the only one to do so. */
+export function createIndexer(options: Options) {
   const { pool, logger, metrics, onFatal, reconcileWatch, progress, lagMax } = options;
   const { leadAttemptMs } = options.limits ?? TIME_LIMITS;
   const stopping = new AbortController();
@@ -135,14 +130,15 @@ export function createIndexer(options: Options): Indexer {
   }
 
   return {
-    start() {
+    start(): void {
       running = run();
     },
-    async stop() {
+    /** Resolves when nothing runs any more. */
+    async stop(): Promise<void> {
       stopping.abort();
       await running;
     },
-    health() {
+    health(): IndexerHealth {
       const lag = progress.lag() ?? null;
       const reconcileBreaches = reconcileWatch.breaches();
       const isCurrent = lag !== null && lag.slots <= lagMax.slots && lag.ms <= lagMax.ms;

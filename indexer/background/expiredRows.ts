@@ -4,40 +4,23 @@ import type { Database } from '../../common/postgres.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * One batch of rows whose time is over, the oldest first; none that another session changes now.
+ * One batch of rows whose time was over so long ago, the oldest first. It takes none that another
+ * session changes now.
  *
  * @param key the columns of the table's key
+ * @param where what else holds for a row
  */
-function deleteOldest(
+function deleteOlder(
   table: string,
   key: string,
-  { by, where }: { by: string; where: string },
+  { by, than, where = 'true' }: { by: string; than: string; where?: string },
 ): string {
   return `
     delete from ${table} where (${key}) in (
-      select ${key} from ${table} where ${where} order by ${by} limit $1 for update skip locked
+      select ${key} from ${table} where ${where} and ${by} < now() - interval '${than}'
+      order by ${by} limit $1 for update skip locked
     )`;
 }
-
-const EXPIRED = { by: 'expires_at', where: 'expires_at <= now()' };
-
-const NINETY_DAYS_OLD = { by: 'hour', where: `hour < now() - interval '90 days'` };
-
-/** How long deliveries can be looked up and replayed. */
-const DELIVERIES_KEPT_DAYS = 30;
-
-const deleteOldDeliveriesBatch = deleteOldest('service.webhook_deliveries', 'id', {
-  by: 'stored_at',
-  where: `status <> 'pending' and stored_at < now() - interval '${DELIVERIES_KEPT_DAYS} days'`,
-});
-
-const deleteExpiredRequests = deleteOldest(
-  'service.idempotent_requests',
-  'wallet, request_key',
-  EXPIRED,
-);
-
-const deleteExpiredCopies = deleteOldest('service.answer_copies', 'job_id', EXPIRED);
 
 /** Ended by their age, or by 12 hours without a use. */
 const deleteEndedSessions = `
@@ -47,33 +30,8 @@ const deleteEndedSessions = `
     limit $1 for update skip locked
   )`;
 
-/** An hour more than they are good for, since clocks differ. */
-const deleteUsedSignIns = deleteOldest('service.used_sign_ins', 'nonce', {
-  by: 'expires_at',
-  where: `expires_at < now() - interval '1 hour'`,
-});
-
-/** Their events go with them. A client that was away for longer starts a new listener. */
-const deleteUnservedListeners = `
-  delete from service.webhook_listeners where session_id in (
-    select session_id from service.webhook_listeners
-    where served_at < now() - interval '10 minutes' limit $1 for update skip locked
-  )`;
-
-const deleteOldListenerEvents = deleteOldest('service.listener_events', 'id', {
-  by: 'stored_at',
-  where: `stored_at < now() - interval '10 minutes'`,
-});
-
-/** How long a revoked key is listed. */
-const REVOKED_KEYS_KEPT_DAYS = 90;
 /** How long a wallet may wait to open its account before its key and its alert are deleted. */
 const WITHOUT_ACCOUNT_DAYS_MAX = 30;
-
-const deleteRevokedKeys = deleteOldest('service.api_keys', 'key_sha256', {
-  by: 'revoked_at',
-  where: `revoked_at < now() - interval '${REVOKED_KEYS_KEPT_DAYS} days'`,
-});
 
 const markAccounts = (table: string) => `
   update ${table} set without_account_since = null where ctid = any(array(
@@ -93,57 +51,54 @@ const deleteWithoutAccounts = (table: string) => `
  * within 30 days. A wallet with an account keeps both, also while a new mirror does not know it yet.
  */
 export const deleteOldKeys = createDeletion(
-  deleteRevokedKeys,
+  deleteOlder('service.api_keys', 'key_sha256', { by: 'revoked_at', than: '90 days' }),
   ...['service.api_keys', 'service.credit_alerts'].flatMap((table) => [
     markAccounts(table),
     deleteWithoutAccounts(table),
   ]),
 );
 
-/** Of budgets without new requests: each request deletes the old rows of its own budget. */
-const deleteOldRequestedDeliveries = deleteOldest('service.requested_deliveries', 'id', {
-  by: 'requested_at',
-  where: `requested_at < now() - interval '10 minutes'`,
-});
-
 /**
- * Deletes old deliveries with their attempts, and what was taken out of budgets: all but rows that
- * another session changes now.
+ * Deletes deliveries with their attempts after 30 days, in which they can be looked up and replayed.
+ * What was taken out of budgets goes after ten minutes, of budgets without new requests: each
+ * request deletes the old rows of its own.
  */
 export const deleteOldDeliveries = createDeletion(
-  deleteOldDeliveriesBatch,
-  deleteOldRequestedDeliveries,
+  deleteOlder('service.webhook_deliveries', 'id', {
+    by: 'stored_at',
+    than: '30 days',
+    where: `status <> 'pending'`,
+  }),
+  deleteOlder('service.requested_deliveries', 'id', { by: 'requested_at', than: '10 minutes' }),
 );
 
-/**
- * Deletes requests and answers whose time is over: all but rows that another session changes now.
- * After an outage of the indexers there may be millions.
- */
-export const deleteOldRequests = createDeletion(deleteExpiredRequests, deleteExpiredCopies);
+/** Deletes requests and answers whose time is over: after an outage of the indexers, millions. */
+export const deleteOldRequests = createDeletion(
+  deleteOlder('service.idempotent_requests', 'wallet, request_key', {
+    by: 'expires_at',
+    than: '0 seconds',
+  }),
+  deleteOlder('service.answer_copies', 'job_id', { by: 'expires_at', than: '0 seconds' }),
+);
 
 /** Deletes milliseconds of jobs after 30 days, and hours of workers and minutes of parts after 90. */
 export const deleteOldMeasurements = createDeletion(
-  deleteOldest('service.job_timings', 'job', {
-    by: 'measured_at',
-    where: `measured_at < now() - interval '30 days'`,
-  }),
-  deleteOldest('service.worker_hours', 'worker, hour, model_id', NINETY_DAYS_OLD),
-  deleteOldest('service.worker_probes', 'worker, hour', NINETY_DAYS_OLD),
-  deleteOldest('service.readiness_minutes', 'minute', {
-    by: 'minute',
-    where: `minute < now() - interval '90 days'`,
-  }),
+  deleteOlder('service.job_timings', 'job', { by: 'measured_at', than: '30 days' }),
+  deleteOlder('service.worker_hours', 'worker, hour, model_id', { by: 'hour', than: '90 days' }),
+  deleteOlder('service.worker_probes', 'worker, hour', { by: 'hour', than: '90 days' }),
+  deleteOlder('service.readiness_minutes', 'minute', { by: 'minute', than: '90 days' }),
 );
 
 /**
- * Deletes sessions of the web app that have ended, sign-ins that are too old to be used again, and
- * listeners that no process serves. Events of other listeners go after ten minutes.
+ * Deletes sessions of the web app that have ended, and sign-ins an hour after they can be used, since
+ * clocks differ. Events of listeners go after ten minutes, and with them listeners that no process
+ * served for as long. A client that was away for longer starts a new one.
  */
 export const deleteOldSessions = createDeletion(
   deleteEndedSessions,
-  deleteUsedSignIns,
-  deleteOldListenerEvents,
-  deleteUnservedListeners,
+  deleteOlder('service.used_sign_ins', 'nonce', { by: 'expires_at', than: '1 hour' }),
+  deleteOlder('service.listener_events', 'id', { by: 'stored_at', than: '10 minutes' }),
+  deleteOlder('service.webhook_listeners', 'session_id', { by: 'served_at', than: '10 minutes' }),
 );
 
 /** Runs the statements in turn, each until no rows are left. Its signal ends it after a statement. */

@@ -43,30 +43,10 @@ export interface Lag {
   readonly ms: number;
 }
 
-/** Follows the ledger's newest slot and the mirror's sweeps. */
-export interface Progress {
-  /** To be called when this process begins to keep the mirror. */
-  lead(): void;
-  sawHead(slot: bigint): void;
-  /** @returns to be called when everything that the ledger listed to this sweep is applied */
-  beginSweep(): () => void;
-  /** Resolves when this process has swept everything once since it began to keep the mirror. */
-  whenComplete(): Promise<void>;
-  /** Undefined until this process has swept everything once since it began to keep the mirror. */
-  lag(): Lag | undefined;
-  /**
-   * How long this process has had the mirror to keep since it last held everything, in milliseconds.
-   * It goes on through a loss of the ledger or the database. Undefined while another process keeps
-   * the mirror, and before this one ever did.
-   */
-  incompleteMs(): number | undefined;
-  /** To be called when this process no longer keeps the mirror, though it may do so again soon. */
-  forget(): void;
-  /** To be called when another process keeps the mirror. */
-  standBy(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
-export function createProgress(nowMs: () => number): Progress {
+/** Follows the ledger's newest slot and the mirror's sweeps. */
+export function createProgress(nowMs: () => number) {
   let head = 0n;
   let complete: { slot: bigint; atMs: number } | undefined;
   /** Replaced each time that this process stops keeping the mirror. */
@@ -75,14 +55,16 @@ export function createProgress(nowMs: () => number): Progress {
   /** What `incompleteMs` was when this process began to stand by. */
   let incompleteBeforeMs = 0;
   return {
-    lead() {
+    /** To be called when this process begins to keep the mirror. */
+    lead(): void {
       // In an outage processes take turns of seconds, and each one's have to add up.
       incompleteSinceMs ??= nowMs() - incompleteBeforeMs;
     },
-    sawHead(slot) {
+    sawHead(slot: bigint): void {
       head = slot;
     },
-    beginSweep() {
+    /** @returns to be called when everything that the ledger listed to this sweep is applied */
+    beginSweep(): () => void {
       const begun = { slot: head, atMs: nowMs() };
       const period = completed;
       return () => {
@@ -93,19 +75,28 @@ export function createProgress(nowMs: () => number): Progress {
         completed.resolve();
       };
     },
-    whenComplete: () => completed.promise,
-    // A node that is behind another one may report a lower slot.
-    lag: () =>
+    /** Resolves when this process has swept everything once since it began to keep the mirror. */
+    whenComplete: (): Promise<void> => completed.promise,
+    /** Undefined until then. A node that is behind another one may report a lower slot. */
+    lag: (): Lag | undefined =>
       complete && {
         slots: Math.max(0, Number(head - complete.slot)),
         ms: nowMs() - complete.atMs,
       },
-    incompleteMs: () => (incompleteSinceMs === undefined ? undefined : nowMs() - incompleteSinceMs),
-    forget() {
+    /**
+     * How long this process has had the mirror to keep since it last held everything, in milliseconds.
+     * It goes on through a loss of the ledger or the database. Undefined while another process keeps
+     * the mirror, and before this one ever did.
+     */
+    incompleteMs: (): number | undefined =>
+      incompleteSinceMs === undefined ? undefined : nowMs() - incompleteSinceMs,
+    /** To be called when this process no longer keeps the mirror, though it may do so again soon. */
+    forget(): void {
       complete = undefined;
       completed = Promise.withResolvers();
     },
-    standBy() {
+    /** To be called when another process keeps the mirror. */
+    standBy(): void {
       if (incompleteSinceMs === undefined) return;
       incompleteBeforeMs = nowMs() - incompleteSinceMs;
       incompleteSinceMs = undefined;

@@ -5,13 +5,7 @@ import { classify, FatalError } from '../source/errors.ts';
 import type { IndexerMetrics, ReconcileResult } from '../telemetry/metrics.ts';
 import { holdsTooLittle, isBreach, type Reconciliation } from './reconcile.ts';
 
-/** Reconciles at intervals, and counts the breaches. */
-export interface ReconcileWatch {
-  /** Works until `signal` aborts. @throws FatalError */
-  run(signal: AbortSignal): Promise<void>;
-  /** How many reconciliations in a row, up to the last one, found a difference. */
-  breaches(): number;
-}
+export type ReconcileWatch = ReturnType<typeof createReconcileWatch>;
 
 /** Several installations on one node must not all read everything at once. */
 const JITTER = 0.2;
@@ -35,7 +29,8 @@ interface Options {
   readonly metrics: Pick<IndexerMetrics, 'reconciled'>;
 }
 
-export function createReconcileWatch(options: Options): ReconcileWatch {
+/** Reconciles at intervals, and counts the breaches. */
+export function createReconcileWatch(options: Options) {
   const { reconcile, intervalMs, random, wait, logger, metrics } = options;
   let breaches = 0;
   let failures = 0;
@@ -71,7 +66,8 @@ export function createReconcileWatch(options: Options): ReconcileWatch {
   }
 
   return {
-    async run(signal) {
+    /** Works until `signal` aborts. @throws FatalError */
+    async run(signal: AbortSignal): Promise<void> {
       let tookMs = 0;
       while (!signal.aborted) {
         const restMs = Math.max(intervalMs, REST_PER_RUN * tookMs);
@@ -83,7 +79,8 @@ export function createReconcileWatch(options: Options): ReconcileWatch {
         tookMs = performance.now() - startMs;
       }
     },
-    breaches: () => breaches,
+    /** How many reconciliations in a row, up to the last one, found a difference. */
+    breaches: (): number => breaches,
   };
 }
 

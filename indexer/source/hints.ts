@@ -5,49 +5,36 @@ import type { Commitment } from '../../common/net/commitment.ts';
 import { delay } from '../../common/wait.ts';
 import type { ListedTransaction } from './source.ts';
 
-/** Transactions that others name before a sweep lists them. A sweep finds what no hint named. */
-export interface LedgerHints {
-  /** The ledger's stream named a transaction. */
-  name(transaction: ListedTransaction): void;
-  /** Something happened on the ledger, of which at most the signature is known. */
-  hint(signature?: string): void;
-  /** The hints since the last call. */
-  take(): TakenHints;
-  /** Returns at the next hint, after `timeoutMs`, or when `signal` aborts. */
-  wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
-}
-
-interface TakenHints {
-  /** Each once, in the order in which they were named. */
-  readonly named: readonly ListedTransaction[];
-  /** Whether something happened that was not named. */
-  readonly isMore: boolean;
-}
+export type LedgerHints = ReturnType<typeof createLedgerHints>;
 
 /** More than are named while one batch is applied. A sweep finds those beyond. */
 const NAMED_MAX = 2_000;
 const SEEN_MAX = 20_000;
 
-export function createLedgerHints(): LedgerHints {
+/** Transactions that others name before a sweep lists them. A sweep finds what no hint named. */
+export function createLedgerHints() {
   const seen = new LRUCache<string, true>({ max: SEEN_MAX });
   const wakeUp = createWakeUp();
   let named: ListedTransaction[] = [];
   let isMore = false;
 
   return {
-    name(transaction) {
+    /** The ledger's stream named a transaction. */
+    name(transaction: ListedTransaction): void {
       if (seen.has(transaction.signature)) return;
       seen.set(transaction.signature, true);
       if (named.length < NAMED_MAX) named.push(transaction);
       else isMore = true;
       wakeUp.wake();
     },
-    hint(signature) {
+    /** Something happened on the ledger, of which at most the signature is known. */
+    hint(signature?: string): void {
       if (signature !== undefined && seen.has(signature)) return;
       isMore = true;
       wakeUp.wake();
     },
-    take() {
+    /** The hints since the last call: those with names each once, in order, and whether there are others. */
+    take(): { named: readonly ListedTransaction[]; isMore: boolean } {
       const taken = { named, isMore };
       named = [];
       isMore = false;
@@ -70,17 +57,12 @@ export function createWakeUp() {
   };
 }
 
-/** The ledger's stream of the program's transactions, over its websocket. */
-export interface LogSubscription {
-  /** A sweep found something. A stream that did not name it may be dead, and is replaced. */
-  found(): void;
-  close(): void;
-}
+export type LogSubscription = ReturnType<typeof createLogSubscription>;
 
 const REOPEN_MS = 1_000;
 
 /**
- * Subscribes to the program's logs. On any error, it reconnects: a hint only says what there may be
+ * Subscribes to the program's logs, over the node's websocket. On any error, it reconnects: a hint only says what there may be
  * to read, so a broken stream costs a fraction of a second.
  *
  * @param options.onHint called with each transaction, and with none for any other message
@@ -93,7 +75,7 @@ export function createLogSubscription(options: {
   logger: Logger;
   onHint: (transaction?: ListedTransaction) => void;
   reopenMs?: number;
-}): LogSubscription {
+}) {
   const { url, programId, commitment, logger, onHint, reopenMs = REOPEN_MS } = options;
   const subscription = JSON.stringify({
     jsonrpc: '2.0',
@@ -131,13 +113,14 @@ export function createLogSubscription(options: {
   }
 
   return {
-    found() {
+    /** A sweep found something. A stream that did not name it may be dead, and is replaced. */
+    found(): void {
       if (!watchdog.found()) return;
       logger.warn({ msg: 'Reopened a stream that had not announced what a sweep found' });
       abandon();
       reopen();
     },
-    close() {
+    close(): void {
       clearTimeout(timer);
       abandon();
     },

@@ -31,13 +31,13 @@ export function copiedRow(values: readonly (Cell | undefined)[]): string {
  */
 export async function copyRows(
   database: Database,
-  { table, columns, rows }: { table: string; columns: readonly string[]; rows: string },
+  { table, columns, rows }: { table: string; columns: string; rows: string },
 ): Promise<void> {
   const client = database as Database & { pipeline?: boolean };
   const { pipeline } = client;
   client.pipeline = false;
   try {
-    const copy = copyStreams.from(`copy ${table} (${columns.join(', ')}) from stdin`);
+    const copy = copyStreams.from(`copy ${table} (${columns}) from stdin`);
     const copied = finished(copy);
     const sent = client.query(copy);
     copy.end(rows);

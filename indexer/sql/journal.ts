@@ -28,6 +28,10 @@ export function eventOf(row: JournalRow): LedgerEvent {
   } as LedgerEvent;
 }
 
+const EVENT_COLUMNS =
+  'signature, instruction_index, inner_index, slot, unix_time, event_name, data, folded';
+const CHANGE_COLUMNS = 'address, sequence, signature, instruction_index, inner_index';
+
 /** Writes events to the journal, each with the changes that it stands for. */
 export async function insertEvents(
   database: Database,
@@ -46,8 +50,7 @@ export async function insertEvents(
   const inserting = database.query({
     name: 'insert_events',
     text: `
-      insert into journal (signature, instruction_index, inner_index, slot, unix_time,
-        event_name, data, folded)
+      insert into journal (${EVENT_COLUMNS})
       select * from jsonb_to_recordset($1) as event (signature text, instruction_index integer,
         inner_index integer, slot bigint, unix_time bigint, event_name text, data jsonb,
         folded boolean)`,
@@ -65,8 +68,7 @@ export async function insertEvents(
   const noting = database.query({
     name: 'insert_account_changes',
     text: `
-      insert into account_changes (address, sequence, signature, instruction_index,
-        inner_index)
+      insert into account_changes (${CHANGE_COLUMNS})
       select * from jsonb_to_recordset($1) as change (address text, sequence numeric,
         signature text, instruction_index integer, inner_index integer)`,
     values: [JSON.stringify(changes)],
@@ -74,25 +76,11 @@ export async function insertEvents(
   await Promise.all([inserting, noting]);
 }
 
-const EVENT_COLUMNS = [
-  'signature',
-  'instruction_index',
-  'inner_index',
-  'slot',
-  'unix_time',
-  'event_name',
-  'data',
-  'folded',
-];
-const CHANGE_COLUMNS = ['address', 'sequence', 'signature', 'instruction_index', 'inner_index'];
-
 /** A folded event's row of the journal, for `copyEvents`. */
 export function copiedEvent(event: LedgerEvent): string {
   const { signature, instructionIndex, innerIndex, slot, name, data } = event;
-  return copiedRow([
-    ...[signature, instructionIndex, innerIndex, slot, data.unixTime, name],
-    ...[JSON.stringify(data), true],
-  ]);
+  const place = [signature, instructionIndex, innerIndex, slot];
+  return copiedRow([...place, data.unixTime, name, JSON.stringify(data), true]);
 }
 
 /** The rows of an event's changes, for `copyEvents`. */

@@ -61,7 +61,7 @@ async function copyNew(database: Database, alike: readonly MergedChange[]): Prom
   );
   await copyRows(database, {
     table,
-    columns: ['address', 'sequence', ...names],
+    columns: ['address', 'sequence', ...names].join(),
     rows: rows.join(''),
   });
 }

@@ -13,15 +13,12 @@ import { createDispatcher } from './deliver/dispatcher.ts';
 import { EXCHANGE_MS_MAX } from './deliver/exchange.ts';
 import { createWebhookMetrics } from './deliver/metrics.ts';
 
-/** The deliveries of this process. Any number of processes may make them side by side. */
-export interface Webhooks {
-  stop(): Promise<void>;
-}
-
 /** One listens, the other claims attempts: neither waits for the mirror's statements. */
 const CONNECTIONS = 2;
 
 /**
+ * Starts the deliveries of this process. Any number of processes may make them side by side.
+ *
  * @param options.pool the migrated database
  * @param options.queryTimeoutMs after which the database counts as away, as in `createPool`
  * @param options.listenProbeMs as in `listen`
@@ -42,7 +39,7 @@ export async function startWebhooks(options: {
   logger: Logger;
   onFatal: (error: FatalError) => void;
   time?: Time | undefined;
-}): Promise<Webhooks> {
+}): Promise<{ stop(): Promise<void> }> {
   const { pool, databaseUrl, queryTimeoutMs, listenProbeMs, sealing, allowLoopback } = options;
   const { registry, logger, onFatal, time, exchangeMs = EXCHANGE_MS_MAX } = options;
   const metrics = createWebhookMetrics({ registry, pool, logger });

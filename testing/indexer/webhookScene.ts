@@ -13,7 +13,10 @@ import {
 import { createMakeAttempt } from '../../indexer/webhooks/deliver/attempt.ts';
 import { type AttemptId, claimDue } from '../../indexer/webhooks/deliver/claim.ts';
 import type { AttemptResult } from '../../indexer/webhooks/deliver/exchange.ts';
-import { startWebhooks, type Webhooks } from '../../indexer/webhooks/start.ts';
+import { startWebhooks } from '../../indexer/webhooks/start.ts';
+
+type Webhooks = Awaited<ReturnType<typeof startWebhooks>>;
+
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
 import { SECRETS_KEY } from './indexerProcess.ts';

@@ -8,27 +8,7 @@ import { eventIdOf, storeDeliveries } from './deliveries.ts';
 import { isAnnounced, outgoingEventsOf } from './eventSources.ts';
 import { type OutgoingEvent, readContext } from './outgoingEvent.ts';
 
-/**
- * Turns what the mirror folds into deliveries to webhooks. Every call works in the caller's database
- * transaction, so that an event is stored and announced, or neither.
- */
-export interface WebhookOutbox {
-  /** @param events in the order of their folding */
-  announce(database: Database, events: readonly LedgerEvent[]): Promise<void>;
-  /** Makes deliveries due that waited for these transactions to become final. */
-  markFinal(database: Database, signatures: readonly string[]): Promise<void>;
-  /**
-   * A transaction vanished from the ledger, and the tables are as they were without it and without
-   * what was built upon it. What was built upon it is announced again when it is folded again: an
-   * alert depends on what was before.
-   *
-   * @param vanished.events all that the tables have lost
-   */
-  withdraw(
-    database: Database,
-    vanished: { signature: string; events: readonly LedgerEvent[] },
-  ): Promise<void>;
-}
+export type WebhookOutbox = ReturnType<typeof createWebhookOutbox>;
 
 export interface OutboxSettings {
   /** Whether events are sent only when their transactions are final. */
@@ -101,13 +81,16 @@ export async function movePosition(database: Database, sweptSlot: bigint): Promi
   });
 }
 
-/** @param floorSlot nothing up to it is announced */
-export function createWebhookOutbox(
-  { awaitsFinality }: OutboxSettings,
-  floorSlot: bigint,
-): WebhookOutbox {
+/**
+ * Turns what the mirror folds into deliveries to webhooks. Every call works in the caller's database
+ * transaction, so that an event is stored and announced, or neither.
+ *
+ * @param floorSlot nothing up to it is announced
+ */
+export function createWebhookOutbox({ awaitsFinality }: OutboxSettings, floorSlot: bigint) {
   return {
-    async announce(database, events) {
+    /** @param events in the order of their folding */
+    async announce(database: Database, events: readonly LedgerEvent[]): Promise<void> {
       const recent = events.filter((event) => event.slot > floorSlot);
       if (!recent.some(isAnnounced)) return;
       const context = await readContext(database, recent);
@@ -118,10 +101,22 @@ export function createWebhookOutbox(
       }
       await storeDeliveries(database, outgoing, awaitsFinality);
     },
-    async markFinal(database, signatures) {
+    /** Makes deliveries due that waited for these transactions to become final. */
+    async markFinal(database: Database, signatures: readonly string[]): Promise<void> {
       if (await releaseDeliveries(database, signatures)) await notifyDue(database);
     },
-    async withdraw(database, { signature, events }) {
+    /**
+     * A transaction vanished from the ledger, and the tables are as they were without it and without
+     * what was built upon it. What was built upon it is announced again when it is folded again: an
+     * alert depends on what was before.
+     *
+     * @param vanished.events all that the tables have lost
+     */
+    async withdraw(
+      database: Database,
+      vanished: { signature: string; events: readonly LedgerEvent[] },
+    ): Promise<void> {
+      const { signature, events } = vanished;
       const isLost = (event: LedgerEvent) => event.signature === signature;
       await deleteUnsent(
         database,

@@ -1,18 +1,6 @@
 import type { ClaimedAttempt, ClaimLimits } from './claim.ts';
 
-/**
- * Limits the attempts of each wallet that this process makes at the same time. So a few wallets
- * whose receivers are slow cannot have them all.
- */
-export interface DeliveryLimits {
-  /**
-   * What may be claimed now; undefined: nothing. `first` is for webhooks that have no attempt in
-   * progress, one for each. So the backlog of one webhook hardly delays the others.
-   */
-  next(kind: 'first' | 'more'): ClaimLimits | undefined;
-  /** To be called when an attempt begins. @returns to be called when it ends */
-  begin(attempt: ClaimedAttempt): () => void;
-}
+export type DeliveryLimits = ReturnType<typeof createDeliveryLimits>;
 
 /** At the same time to one webhook, by all processes together. */
 const WEBHOOK_ATTEMPTS_MAX = 4;
@@ -38,7 +26,11 @@ interface InProgress {
   readonly beganMs: number;
 }
 
-export function createDeliveryLimits(nowMs: () => number): DeliveryLimits {
+/**
+ * Limits the attempts of each wallet that this process makes at the same time. So a few wallets
+ * whose receivers are slow cannot have them all.
+ */
+export function createDeliveryLimits(nowMs: () => number) {
   const inProgress = new Set<InProgress>();
   const slowWallets = createSlowWallets(nowMs);
 
@@ -52,7 +44,11 @@ export function createDeliveryLimits(nowMs: () => number): DeliveryLimits {
   }
 
   return {
-    next(kind) {
+    /**
+     * What may be claimed now; undefined: nothing. `first` is for webhooks that have no attempt in
+     * progress, one for each. So the backlog of one webhook hardly delays the others.
+     */
+    next(kind: 'first' | 'more'): ClaimLimits | undefined {
       const isFirst = kind === 'first';
       inProgress.forEach(slowWallets.note);
       const remembered = slowWallets.names();
@@ -74,7 +70,8 @@ export function createDeliveryLimits(nowMs: () => number): DeliveryLimits {
       };
     },
 
-    begin({ wallet }) {
+    /** To be called when an attempt begins. @returns to be called when it ends */
+    begin({ wallet }: ClaimedAttempt): () => void {
       const begun = { wallet, beganMs: nowMs() };
       inProgress.add(begun);
       return () => {

@@ -9,13 +9,6 @@ import type { MakeAttempt } from './attempt.ts';
 import { type ClaimedAttempt, claimDue } from './claim.ts';
 import type { DeliveryLimits } from './deliveryLimits.ts';
 
-/** Makes attempts as they become due, many at a time. */
-export interface Dispatcher {
-  start(): void;
-  /** Claims no more attempts, and gives those in progress a few seconds to end. */
-  stop(): Promise<void>;
-}
-
 /** The database sends no notification when a later attempt becomes due. */
 const POLL_MS = 1_000;
 /** Between two claims of first attempts, which cost as much as any when there are none. */
@@ -25,6 +18,8 @@ const BACKOFF_MS = 1_000;
 const DRAIN_MS = 5_000;
 
 /**
+ * Makes attempts as they become due, many at a time.
+ *
  * @param options.pool two connections of its own: one listens, one claims
  * @param options.onFatal called with an error that no retry can mend; nothing is claimed any more
  */
@@ -35,7 +30,7 @@ export function createDispatcher(options: {
   logger: Logger;
   onFatal: (error: FatalError) => void;
   listenProbeMs?: number | undefined;
-}): Dispatcher {
+}): { start(): void; stop(): Promise<void> } {
   const { pool, limits, makeAttempt, logger, onFatal } = options;
   const stopping = new AbortController();
   const wakeUp = createWakeUp();
@@ -107,6 +102,7 @@ export function createDispatcher(options: {
       });
       running = Promise.all([run(), listening]);
     },
+    // Claims no more attempts, and gives those in progress a few seconds to end.
     async stop() {
       stopping.abort();
       await running;

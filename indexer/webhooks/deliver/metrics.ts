@@ -35,29 +35,21 @@ export function createWebhookMetrics(options: {
       });
     return measuring;
   }
-  for (const { key, name, help } of GAUGES) {
+  const gauge = (key: keyof Backlog, name: string, help: string) =>
     observe(name, help, async () => (await measure())?.[key]);
-  }
+  gauge('deliveries', 'svc_webhook_backlog_deliveries', 'Events that are still to be delivered');
+  gauge(
+    'oldestSeconds',
+    'svc_webhook_backlog_oldest_seconds',
+    'Time since the oldest of them was announced',
+  );
+  gauge(
+    'overdueSeconds',
+    'svc_webhook_overdue_seconds',
+    'Time that an attempt has been due without being made',
+  );
   return { attempt: ({ error }: AttemptResult) => attempts.inc({ result: error ?? 'delivered' }) };
 }
-
-const GAUGES = [
-  {
-    key: 'deliveries',
-    name: 'svc_webhook_backlog_deliveries',
-    help: 'Events that are still to be delivered',
-  },
-  {
-    key: 'oldestSeconds',
-    name: 'svc_webhook_backlog_oldest_seconds',
-    help: 'Time since the oldest of them was announced',
-  },
-  {
-    key: 'overdueSeconds',
-    name: 'svc_webhook_overdue_seconds',
-    help: 'Time that an attempt has been due without being made',
-  },
-] as const;
 
 /** What is still to be delivered. */
 interface Backlog {

@@ -5,7 +5,6 @@ import { inTransaction } from '../../../common/postgres.ts';
 import { createDeliveryLimits } from '../../../indexer/webhooks/deliver/deliveryLimits.ts';
 import { createDispatcher } from '../../../indexer/webhooks/deliver/dispatcher.ts';
 import { measureBacklog } from '../../../indexer/webhooks/deliver/metrics.ts';
-import type { Webhooks } from '../../../indexer/webhooks/start.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { type Receiver, startReceiver } from '../../../testing/indexer/receiver.ts';
@@ -18,7 +17,7 @@ const AT_ONCE = 4;
 
 const scene = await ownWebhookScene();
 const receivers: Receiver[] = [];
-const processes: Webhooks[] = [];
+const processes: { stop(): Promise<void> }[] = [];
 
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close();
