@@ -8,26 +8,28 @@ import type { Webhooks } from './account/webhooks.ts';
 import { type ConsoleServices, serveConsole } from './console/console.ts';
 import { sharedRoutes } from './contracts/index.ts';
 import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
-import type { KeyAdmission } from './http/middleware/authentication.ts';
-import { type BurstLimit, limitBursts } from './http/middleware/burstLimit.ts';
+import {
+  type BurstLimit,
+  type KeyAdmission,
+  limitBursts,
+} from './http/middleware/authentication.ts';
 import {
   allowOrigins,
   collapseSlashes,
   nameRequest,
   recordRequests,
+  requireWellFormed,
   setSecurityHeaders,
 } from './http/middleware/everyRequest.ts';
-import { requireWellFormed } from './http/middleware/malformedHttp.ts';
 import { renderError } from './http/middleware/renderError.ts';
 import { routeNotFound } from './http/middleware/routeNotFound.ts';
 import type { Catalog } from './jobs/catalog.ts';
 import type { Completions } from './jobs/completion.ts';
 import type { Disputes } from './jobs/dispute.ts';
-import type { IdentifyRequest } from './jobs/requestIdentity.ts';
 import type { UnmirroredJobs } from './ledger/jobLookup.ts';
 import type { ModelCards } from './models/cards.ts';
 import { accountHandlers } from './routes/account.ts';
-import { completionHandlers } from './routes/completions.ts';
+import { completionHandlers, type IdentifyRequest } from './routes/completions.ts';
 import { serveDocs } from './routes/docs.ts';
 import { keyEntrance } from './routes/entrances.ts';
 import { jobHandlers } from './routes/jobs.ts';

@@ -1,5 +1,5 @@
-import { createWriteBuffer } from '../common/database/batched.ts';
 import type { Logger } from '../common/logger.ts';
+import { createWriteBuffer } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import type { Time } from '../common/wait.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';

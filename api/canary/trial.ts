@@ -7,10 +7,8 @@ import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refu
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer } from '../ledger/proof.ts';
-import type { ModelRow, WorkerRow } from '../sql/workers.ts';
-import { priceOf } from '../sql/workers.ts';
-import type { Reservation } from '../workers/capacity.ts';
-import { newWorker } from '../workers/choice.ts';
+import { type ModelRow, priceOf, type WorkerRow } from '../sql/workers.ts';
+import { newWorker, type Reservation } from '../workers/capacity.ts';
 import type { WorkerChat } from '../workers/client.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 

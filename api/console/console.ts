@@ -7,8 +7,12 @@ import type { Webhooks } from '../account/webhooks.ts';
 import { pageRoutes, sharedRoutes } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
-import type { KeyAdmission } from '../http/middleware/authentication.ts';
-import { addressOf, type BurstLimit, type Limit } from '../http/middleware/burstLimit.ts';
+import {
+  addressOf,
+  type BurstLimit,
+  type KeyAdmission,
+  type Limit,
+} from '../http/middleware/authentication.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import { deliveryHandlers } from '../routes/deliveries.ts';
 import { pageEntrance } from '../routes/entrances.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../common/logger.ts';
 import { createSealing } from '../../common/sealing.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import type { Time } from '../../common/wait.ts';
-import { createBurstLimit, createLimit } from '../http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from '../http/middleware/authentication.ts';
 import type { JobWatch } from '../jobs/jobWatch.ts';
 import type { LedgerContext } from '../ledger/context.ts';
 import type { Readiness } from '../status/readiness.ts';

@@ -7,7 +7,7 @@ import { createSecureContext } from 'node:tls';
 import type { Express } from 'express';
 import { ConfigError, describeUnreadable } from '../../common/config.ts';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
-import { refuseMalformed } from './middleware/malformedHttp.ts';
+import { refuseMalformed } from './middleware/everyRequest.ts';
 
 export interface Listening extends Closing {
   server: http.Server | https.Server;

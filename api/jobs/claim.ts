@@ -1,5 +1,23 @@
 import type { AnswerCopy } from './replay.ts';
 
+/** What makes two requests of a wallet the same one. It reveals neither key nor body. */
+export interface RequestIdentity {
+  wallet: string;
+  /** HMAC of the Idempotency-Key, or of the body for a request without one. */
+  requestKey: Buffer;
+  bodyHmac: Buffer;
+  /**
+   * Seals the copy of the answer; made of secrets that we do not keep. It is derived when it is needed,
+   * so that a request's first word does not wait for it.
+   */
+  copyKey(): Buffer;
+  /** Whether it has an Idempotency-Key. */
+  hasKey: boolean;
+  /** Whether an earlier request is looked for. */
+  mayRepeat: boolean;
+  lifetimeSeconds: number;
+}
+
 /** The right to run a request, or the answer that it had before. */
 export type Claim = NewClaim | Replay;
 

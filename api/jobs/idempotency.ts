@@ -1,6 +1,5 @@
-import { batched } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
-import type { Database } from '../../common/postgres.ts';
+import { batched, type Database } from '../../common/postgres.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { createBackground, delay } from '../../common/wait.ts';
 import {
@@ -14,10 +13,9 @@ import {
   renewLeases,
   storeAnswers,
 } from '../sql/requests.ts';
-import type { Claim, NewClaim, Replay, ResponseReport } from './claim.ts';
+import type { Claim, NewClaim, Replay, RequestIdentity, ResponseReport } from './claim.ts';
 import { claimRepeat, type RepeatServices } from './repeats.ts';
 import type { AnswerCopy } from './replay.ts';
-import type { RequestIdentity } from './requestIdentity.ts';
 
 /** Keeps a request that is sent again from being charged again. */
 export interface Idempotency {

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import { batched } from '../../common/database/batched.ts';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
+import { batched } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';

@@ -17,9 +17,8 @@ import {
   takeLost,
   takeOverRequest,
 } from '../sql/requests.ts';
-import type { Claim, NewClaim, Replay } from './claim.ts';
+import type { Claim, NewClaim, Replay, RequestIdentity } from './claim.ts';
 import type { AnswerCopy } from './replay.ts';
-import type { RequestIdentity } from './requestIdentity.ts';
 
 /**
  * A lock that landed at the last moment may not be visible yet. The program counts whole seconds of its

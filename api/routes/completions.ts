@@ -1,9 +1,11 @@
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { withCeiling } from '../contracts/chatCompletion.ts';
 import type { completionRoutes } from '../contracts/completion.ts';
+import { ApiError } from '../contracts/errors.ts';
 import { secretOf } from '../http/middleware/authentication.ts';
 import { rawBodyOf } from '../http/middleware/requestBody.ts';
+import type { RequestIdentity } from '../jobs/claim.ts';
 import type { Completions } from '../jobs/completion.ts';
-import type { IdentifyRequest } from '../jobs/requestIdentity.ts';
 import type { Handlers } from './serveRoutes.ts';
 
 interface CompletionServices {
@@ -30,3 +32,70 @@ export function completionHandlers({
     },
   };
 }
+
+const DAY_SECONDS = 86_400;
+/** Official clients retry silently within seconds, and never later than this. */
+const SILENT_RETRY_SECONDS = 600;
+const KEY_BYTES = 32;
+const VISIBLE_KEY = /^[\x21-\x7e]{1,255}$/;
+const RETRY_COUNT = /^[1-9]\d{0,2}$/;
+
+/** What a request is named by. */
+interface Nameable {
+  wallet: string;
+  apiKey: string;
+  rawBody: Uint8Array;
+  idempotencyKey: string | undefined;
+}
+
+/**
+ * Identifies requests by their Idempotency-Key, and without one by their body: the official clients
+ * retry without a key and only count (`x-stainless-retry-count`). Requests with one body may be
+ * samples. So which of them a retry repeats depends on what became of their answers.
+ *
+ * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
+ */
+export function createRequestIdentification(secret: Uint8Array) {
+  const name = createNaming(secret);
+
+  /** @throws ApiError when the Idempotency-Key is malformed */
+  return (request: Nameable & { retryCount: string | undefined }): RequestIdentity => {
+    const { idempotencyKey, retryCount } = request;
+    if (idempotencyKey !== undefined && !VISIBLE_KEY.test(idempotencyKey)) {
+      throw new ApiError(
+        'invalid_request',
+        "Invalid value for 'Idempotency-Key': must have 1 to 255 visible characters.",
+        { param: 'Idempotency-Key' },
+      );
+    }
+    const hasKey = idempotencyKey !== undefined;
+    const mayRepeat = hasKey || RETRY_COUNT.test(retryCount ?? '');
+    return {
+      ...name(request),
+      hasKey,
+      mayRepeat,
+      lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
+    };
+  };
+}
+
+function createNaming(secret: Uint8Array) {
+  const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
+  // Bytes would be made a key for each HMAC, which takes five times as long as the HMAC.
+  const hmacKey = createSecretKey(Buffer.from(keyBytes));
+  const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
+    createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
+
+  return ({ wallet, apiKey, rawBody, idempotencyKey }: Nameable) => {
+    const bodyHmac = hmac('body', rawBody);
+    const own = idempotencyKey ?? bodyHmac.toString('base64');
+    return {
+      wallet,
+      bodyHmac,
+      requestKey: idempotencyKey !== undefined ? hmac('key', idempotencyKey) : bodyHmac,
+      copyKey: () => hmac('answer copy', `${apiKey}\0${own}`),
+    };
+  };
+}
+
+export type IdentifyRequest = ReturnType<typeof createRequestIdentification>;

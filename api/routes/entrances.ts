@@ -7,12 +7,13 @@ import { pageAccess, type Route } from '../contracts/route.ts';
 import {
   assertSpender,
   authenticate,
+  type BurstLimit,
   type KeyAdmission,
+  type Limit,
   requireAccount,
   requireSpender,
 } from '../http/middleware/authentication.ts';
-import type { BurstLimit, Limit } from '../http/middleware/burstLimit.ts';
-import { requireReadablePath } from '../http/middleware/malformedHttp.ts';
+import { requireReadablePath } from '../http/middleware/everyRequest.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { KeyAndAccount } from '../sql/accounts.ts';
 import { selectLiveKey } from '../sql/settings.ts';

@@ -1,6 +1,6 @@
 import { ApiError } from '../contracts/errors.ts';
 import type { ConsoleConfig, sessionRoutes } from '../contracts/session.ts';
-import type { BurstLimit } from '../http/middleware/burstLimit.ts';
+import type { BurstLimit } from '../http/middleware/authentication.ts';
 import { type Sessions, sessionView } from '../sessions/sessions.ts';
 import { clearSessionCookie, setSessionCookie } from './cookie.ts';
 import type { Handlers } from './serveRoutes.ts';

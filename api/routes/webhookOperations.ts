@@ -14,7 +14,7 @@ import { asApiError } from '../account/refusals.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { ConsoleWebhook, webhookOperationRoutes } from '../contracts/webhook.ts';
-import { addressOf } from '../http/middleware/burstLimit.ts';
+import { addressOf } from '../http/middleware/authentication.ts';
 import type { WebhookListeners } from '../stream/webhookListeners.ts';
 import type { Handlers } from './serveRoutes.ts';
 import { summaryView } from './webhooks.ts';

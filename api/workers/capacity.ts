@@ -1,13 +1,234 @@
 import { systemTime, type Time } from '../../common/wait.ts';
-import {
-  chooseWorker,
-  type KnownWorker,
-  recordBusy,
-  recordFailure,
-  recordSuccess,
-  recordUnreachable,
-  smoothed,
-} from './choice.ts';
+import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
+import type { WorkerRow } from '../sql/workers.ts';
+
+/** How far a worker is trusted with jobs, by its last results. Times are of one clock. */
+export interface Cooldown {
+  /** Incidents since its last proven answer. */
+  failures: number;
+  /** Incidents since this process began. */
+  failuresTotal: number;
+  failedAtMs: number;
+  /** Until then it is asked only where no sound worker is left. */
+  coolUntilMs: number;
+  /** Until then it has no capacity, as it said. */
+  busyUntilMs: number;
+}
+
+/** A process that restarts is back in about that time. */
+const COOL_DOWN_MS_MIN = 2_000;
+/** What it costs to find out that a broken worker works again: one job's failover a minute. */
+const COOL_DOWN_MS_MAX = 60_000;
+/** For a busy worker that names no time: about the length of a short answer. */
+const BUSY_MS = 1_000;
+/** A worker's `Retry-After` keeps it out no longer than ours may last. */
+const BUSY_MS_MAX = RETRY_AFTER_SECONDS_MAX * 1_000;
+
+export function newCooldown(): Cooldown {
+  const never = Number.NEGATIVE_INFINITY;
+  return {
+    failures: 0,
+    failuresTotal: 0,
+    failedAtMs: never,
+    coolUntilMs: never,
+    busyUntilMs: never,
+  };
+}
+
+/**
+ * The worker failed at a job: it cools down, twice as long as after the failure before.
+ *
+ * @param begunAtMs when the job was given to it. Jobs that ran together when it broke are one incident
+ */
+export function recordFailure(cooldown: Cooldown, begunAtMs: number, nowMs: number): void {
+  if (begunAtMs < cooldown.failedAtMs) return;
+  cooldown.failures += 1;
+  cooldown.failuresTotal += 1;
+  cooldown.failedAtMs = nowMs;
+  const coolDownMs = COOL_DOWN_MS_MIN * 2 ** (cooldown.failures - 1);
+  cooldown.coolUntilMs = nowMs + Math.min(coolDownMs, COOL_DOWN_MS_MAX);
+}
+
+/** The worker proved an answer: what was wrong is over. */
+function recordSuccess(cooldown: Cooldown): void {
+  cooldown.failures = 0;
+  cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;
+}
+
+/** The worker had no capacity. It works, so this is no failure. */
+export function recordBusy(
+  cooldown: Cooldown,
+  retryAfterMs: number | undefined,
+  nowMs: number,
+): void {
+  cooldown.busyUntilMs = nowMs + Math.min(retryAfterMs ?? BUSY_MS, BUSY_MS_MAX);
+}
+
+/** How quick a worker is, before it has answered a job. */
+interface StartProbe {
+  /** How long it took to answer our first probe. */
+  answerMs: number;
+  /** The first token of its own trials, by model id, where it says. */
+  firstTokenMs: Readonly<Record<string, number>>;
+}
+
+/** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
+export interface KnownWorker extends WorkerRow {
+  /** Whether the ledger lets it take jobs. One that left keeps its running jobs and gets no other. */
+  isEligible: boolean;
+  capacity: number;
+  /** Jobs that this process has given it, or is about to. */
+  inFlight: number;
+  /** Jobs of other processes that it ran when it was last probed. */
+  inFlightElsewhere: number;
+  /** Smoothed time to first token by model address. */
+  firstTokens: Map<string, FirstToken>;
+  /** Smoothed time that a proven job held capacity; 0 until one did. */
+  jobMs: number;
+  cooldown: Cooldown;
+  probedAtMs: number;
+  answeredAtMs: number;
+  /** Undefined before its first answer. */
+  startProbe: StartProbe | undefined;
+  /** Whether its last probe came to nothing. */
+  isSilent: boolean;
+  /** Why it takes no jobs, where it may be quoted. */
+  unreadyReason: string | undefined;
+}
+
+/** Nothing listens at its endpoint: it is out until a probe is answered. */
+export function recordUnreachable(worker: KnownWorker): void {
+  worker.isSilent = true;
+  worker.answeredAtMs = Number.NEGATIVE_INFINITY;
+}
+
+interface FirstToken {
+  ms: number;
+  observedAtMs: number;
+}
+
+/** Weight of the newest observation: an old slow start is forgotten within a few requests. */
+const SMOOTHING = 0.3;
+
+/** Carries a smoothed value on; the first observation is taken as it is. */
+function smoothed(previous: number | undefined, observed: number): number {
+  return previous ? previous + SMOOTHING * (observed - previous) : observed;
+}
+
+export function newWorker(row: WorkerRow): KnownWorker {
+  return {
+    ...row,
+    ...unknownHealth(),
+    isEligible: true,
+    inFlight: 0,
+    firstTokens: new Map(),
+    jobMs: 0,
+    cooldown: newCooldown(),
+  };
+}
+
+/** What is known of an endpoint that never answered: it is offered no work before it does. */
+export function unknownHealth() {
+  const never = Number.NEGATIVE_INFINITY;
+  return {
+    capacity: 0,
+    inFlightElsewhere: 0,
+    probedAtMs: never,
+    answeredAtMs: never,
+    startProbe: undefined,
+    isSilent: false,
+    unreadyReason: undefined,
+  };
+}
+
+/**
+ * An older time to first token no longer counts, so that a worker that was slow once is tried again
+ * about once a minute.
+ */
+const FIRST_TOKEN_AGE_MAX_MS = 60_000;
+
+interface Choice {
+  modelAddress: string;
+  nowMs: number;
+  /** In [0, 1). */
+  random: () => number;
+}
+
+/**
+ * The worker to ask next, or undefined when it is better to wait for one.
+ *
+ * A worker without recent failures goes first, even if it takes waiting for. One that failed
+ * is tried again, with one job, when it has cooled down. Only when no sound worker is left are the
+ * others asked as they are: a pool in which all have failed still serves.
+ *
+ * @param workers that answer, host the model, and were not asked for this job
+ */
+export function chooseWorker(
+  workers: readonly KnownWorker[],
+  choice: Choice,
+): KnownWorker | undefined {
+  const { nowMs } = choice;
+  // A worker that says it is busy, or takes no jobs at all, is not worth waiting for either.
+  const open = workers.filter(
+    ({ capacity, cooldown }) => capacity > 0 && cooldown.busyUntilMs <= nowMs,
+  );
+  const free = open.filter((worker) => worker.inFlight < worker.capacity);
+  const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
+  if (ready.length > 0) return betterOfTwo(ready, choice);
+  if (open.some(isSound)) return undefined;
+  return free.toSorted(soonestBack)[0];
+}
+
+/** Whether nothing speaks against giving it jobs. */
+function isSound({ cooldown, isSilent }: KnownWorker): boolean {
+  return cooldown.failures === 0 && !isSilent;
+}
+
+function isDueForTrial({ cooldown, isSilent, inFlight }: KnownWorker, nowMs: number): boolean {
+  return !isSilent && cooldown.coolUntilMs <= nowMs && inFlight === 0;
+}
+
+/** The silent last: a job that they do not answer is held up for half a minute. */
+function soonestBack(one: KnownWorker, other: KnownWorker): number {
+  if (one.isSilent !== other.isSilent) return one.isSilent ? 1 : -1;
+  return one.cooldown.coolUntilMs < other.cooldown.coolUntilMs ? -1 : 1;
+}
+
+/**
+ * Takes the better of two random workers. Load spreads almost as well as with full knowledge, and
+ * several API processes do not all choose the same worker.
+ */
+function betterOfTwo(workers: readonly KnownWorker[], choice: Choice): KnownWorker | undefined {
+  const seen = workers.map((worker) => recentFirstTokenMs(worker, choice) ?? Infinity);
+  const bestMs = Math.min(...seen);
+  // Workers without an observation count as the best, so that a new one is tried soon.
+  const assumedMs = Number.isFinite(bestMs) ? bestMs : 1;
+  const expectedWait = (worker: KnownWorker): number =>
+    // At least 1 ms, so that jobs in flight count at any speed.
+    Math.max(1, recentFirstTokenMs(worker, choice) ?? assumedMs) *
+    (worker.inFlight + worker.inFlightElsewhere + 1);
+
+  const [one, other] = drawTwo(workers, choice.random);
+  if (!one || !other) return one;
+  return expectedWait(other) < expectedWait(one) ? other : one;
+}
+
+function drawTwo<Item>(items: readonly Item[], random: () => number): Item[] {
+  const first = Math.floor(random() * items.length);
+  const rest = items.toSpliced(first, 1);
+  return [items[first], rest[Math.floor(random() * rest.length)]].filter(
+    (item) => item !== undefined,
+  );
+}
+
+function recentFirstTokenMs(
+  { firstTokens }: KnownWorker,
+  { modelAddress, nowMs }: Choice,
+): number | undefined {
+  const last = firstTokens.get(modelAddress);
+  const isRecent = last && nowMs - last.observedAtMs <= FIRST_TOKEN_AGE_MAX_MS;
+  return isRecent ? last.ms : undefined;
+}
 
 /** Reserved capacity at a worker. Released once, when the attempt is over. */
 export interface Reservation {

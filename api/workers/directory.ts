@@ -1,7 +1,6 @@
 import type pg from 'pg';
-import { createWriteBuffer } from '../../common/database/batched.ts';
 import type { Logger } from '../../common/logger.ts';
-import type { Database } from '../../common/postgres.ts';
+import { createWriteBuffer, type Database } from '../../common/postgres.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import { awaitDatabase } from '../../common/transientErrors.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
@@ -14,8 +13,14 @@ import {
   selectEligibleWorkers,
   selectFirstTokens,
 } from '../sql/workers.ts';
-import { type Capacity, createCapacity } from './capacity.ts';
-import { type KnownWorker, newWorker, recordUnreachable, unknownHealth } from './choice.ts';
+import {
+  type Capacity,
+  createCapacity,
+  type KnownWorker,
+  newWorker,
+  recordUnreachable,
+  unknownHealth,
+} from './capacity.ts';
 import {
   createHealthProbe,
   isHealth,

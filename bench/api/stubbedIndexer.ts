@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { batched } from '../../common/database/batched.ts';
+import { batched } from '../../common/postgres.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { MIRRORING, SETTLED } from './processes.ts';
 

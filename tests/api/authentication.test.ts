@@ -10,7 +10,7 @@ import type { Webhooks } from '../../api/account/webhooks.ts';
 import type { AppServices } from '../../api/app.ts';
 import { createKeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { createLogger } from '../../common/logger.ts';
 import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
 import { until } from '../../testing/until.ts';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
-import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit } from '../../api/http/middleware/authentication.ts';
 import { serveApp } from './serveApp.ts';
 
 const from = (ip: string) => ({ ip }) as Request;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createKey } from '../../api/account/keys.ts';
 import { suspendWallet } from '../../api/account/suspensions.ts';
-import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createBurstLimit } from '../../api/http/middleware/authentication.ts';
+import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { insertAccount } from './keyedDatabase.ts';
 import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';
 

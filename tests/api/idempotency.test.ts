@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { openRequestSecret } from '../../api/sql/requestSecret.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';

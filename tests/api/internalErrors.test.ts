@@ -6,7 +6,7 @@ import { createWebhooks } from '../../api/account/webhooks.ts';
 import { ClientLeftError, toApiError } from '../../api/contracts/errors.ts';
 import { renderError } from '../../api/http/middleware/renderError.ts';
 import { createIdempotency } from '../../api/jobs/idempotency.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { bodyWith } from './requestScene.ts';
 import { openServedDatabase, type ServedDatabase } from './servedDatabase.ts';

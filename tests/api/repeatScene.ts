@@ -3,11 +3,8 @@ import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createIdempotency, type Idempotency } from '../../api/jobs/idempotency.ts';
 import type { RepeatServices } from '../../api/jobs/repeats.ts';
-import {
-  createRequestIdentification,
-  type IdentifyRequest,
-} from '../../api/jobs/requestIdentity.ts';
 import type { LookedUpStatus } from '../../api/ledger/jobLookup.ts';
+import { createRequestIdentification, type IdentifyRequest } from '../../api/routes/completions.ts';
 import { createLogger } from '../../common/logger.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerOptions } from 'node:http';
-import { createBurstLimit } from '../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit } from '../../api/http/middleware/authentication.ts';
 import type { Completions } from '../../api/jobs/completion.ts';
-import { createRequestIdentification } from '../../api/jobs/requestIdentity.ts';
+import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { PRICE } from './catalogued.ts';
 import { openServedDatabase } from './servedDatabase.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Capacity, createCapacity } from '../../api/workers/capacity.ts';
-import type { KnownWorker } from '../../api/workers/choice.ts';
+import { type Capacity, createCapacity, type KnownWorker } from '../../api/workers/capacity.ts';
 import { systemTime } from '../../common/wait.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';
 

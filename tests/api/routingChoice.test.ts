@@ -6,7 +6,7 @@ import {
   newCooldown,
   recordBusy,
   recordFailure,
-} from '../../api/workers/choice.ts';
+} from '../../api/workers/capacity.ts';
 import { retryAfterSeconds } from '../../api/workers/directory.ts';
 import { createRandom } from '../../testing/random.ts';
 import { knownWorker, MODEL } from './routingWorker.ts';

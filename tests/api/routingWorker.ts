@@ -1,4 +1,4 @@
-import { type Cooldown, type KnownWorker, newWorker } from '../../api/workers/choice.ts';
+import { type Cooldown, type KnownWorker, newWorker } from '../../api/workers/capacity.ts';
 
 export const MODEL = 'the model';
 

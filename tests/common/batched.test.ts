@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { batched } from '../../common/database/batched.ts';
+import { batched } from '../../common/postgres.ts';
 
 /** Calls that end when the test says so. */
 function createCalls(options: { itemsMax: number; callsMax: number }) {

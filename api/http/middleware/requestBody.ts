@@ -10,7 +10,7 @@ import { parseJson } from '../../../programs/client/parseJson.ts';
 import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
-import { addressOf } from './burstLimit.ts';
+import { addressOf } from './authentication.ts';
 import { walletOf } from './everyRequest.ts';
 
 /** The largest body of any other request than a completion. */

@@ -1,8 +1,7 @@
 import type pg from 'pg';
-import { batchedIsolated } from '../../../common/database/batched.ts';
 import type { Logger } from '../../../common/logger.ts';
 import type { GuardedAgents } from '../../../common/net/addressGuard.ts';
-import { type Database, inTransaction } from '../../../common/postgres.ts';
+import { batchedIsolated, type Database, inTransaction } from '../../../common/postgres.ts';
 import { type Sealing, SealingError } from '../../../common/sealing.ts';
 import { deliveryHeaders, type SigningSecrets } from '../../../webhooks/signature.ts';
 import type { AttemptId } from './claim.ts';

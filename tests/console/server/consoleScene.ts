@@ -6,7 +6,7 @@ import type { AppServices } from '../../../api/app.ts';
 import type { ConsoleServices } from '../../../api/console/console.ts';
 import { routes } from '../../../api/contracts/index.ts';
 import type { Route } from '../../../api/contracts/route.ts';
-import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from '../../../api/http/middleware/authentication.ts';
 import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
 import { createChangeStreams } from '../../../api/stream/changes.ts';
 import { createOpenStreams, type STREAM_LIMITS } from '../../../api/stream/openStreams.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBurstLimit, createLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit, createLimit } from '../../../api/http/middleware/authentication.ts';
 import { until } from '../../../testing/until.ts';
 import {
   type ConsoleScene,

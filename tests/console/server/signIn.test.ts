@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { createBurstLimit } from '../../../api/http/middleware/burstLimit.ts';
+import { createBurstLimit } from '../../../api/http/middleware/authentication.ts';
 import { sign } from '../../../programs/client/proof.ts';
 import {
   type ConsoleScene,
