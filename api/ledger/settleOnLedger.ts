@@ -12,8 +12,7 @@ import {
 } from '../../programs/client/sender/sendResult.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob, retryRead } from './context.ts';
 import type { LockedJob } from './job.ts';
-import type { ProvenAnswer } from './proof.ts';
-import { failContradicted, isContradicted, isOfAttempt } from './recordedProof.ts';
+import { failContradicted, isContradicted, isOfAttempt, type ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
 import type { JobResult, SettleResult } from './results.ts';
 

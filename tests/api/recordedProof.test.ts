@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { LockedJob } from '../../api/ledger/job.ts';
-import { isContradicted } from '../../api/ledger/recordedProof.ts';
+import { isContradicted } from '../../api/ledger/proof.ts';
 import type { Time } from '../../common/wait.ts';
 import { accepted } from '../../testing/ledger/interceptedConnection.ts';
 import type { Recorded } from '../../testing/ledger/jobScene.ts';
