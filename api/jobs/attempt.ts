@@ -14,7 +14,12 @@ import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import { commitmentTo, type WorkerClient, type WorkerTask } from '../workers/client.ts';
-import { type Piece, type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
+import {
+  type Piece,
+  type WorkerEvent,
+  WorkerFailedError,
+  type WorkerProof,
+} from '../workers/events.ts';
 
 /** How one attempt, or a job, ended without a whole answer. */
 export type UnprovenResult =
@@ -68,7 +73,9 @@ export interface TextEvent {
 
 /** A worker's codes for a request that it cannot take, whether or not that is its own fault. */
 const REQUEST_REFUSALS: ReadonlySet<string> = new Set<WorkerErrorCode>([
-  ...(['request_refused', 'invalid_request', 'body_too_large'] as const),
+  'request_refused',
+  'invalid_request',
+  'body_too_large',
 ]);
 
 /** Why a signal aborts. Without a reason, each abort makes an error with a stack. */
@@ -105,213 +112,253 @@ export interface AttemptOptions {
 export async function* runAttempt(
   options: AttemptOptions,
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptResult> {
-  const { reservation, task, workers, clock, deadlines, clientGone, time = systemTime } = options;
-  const startedMs = time.nowMs();
-  const connection = new AbortController();
-  const over = new AbortController();
-  const textMax = answerCharactersMax(task.tokenLimit);
-  const worker: TextEvent['worker'] = { address: reservation.worker.address, engine: null };
-  let text = '';
-  let reasoning = '';
-  const hasBegun = (): boolean => text !== '' || reasoning !== '';
-  let firstTokenMs = 0;
-  let finishReason: FinishReason | undefined;
-  let commitment: Uint8Array | undefined;
-  /** Why the answer was stopped, if it was. */
-  let stopped: 'deadline' | 'client_gone' | undefined;
-  /** When text or another sign of life last came. */
-  let aliveAtMs = startedMs;
-  /** When text last came; and text or reasoning. */
-  let textAtMs = startedMs;
-  let writtenAtMs = startedMs;
-  /** Aborts at the next sign of life. */
-  let silence = new AbortController();
-  /** Why we cut the connection ourselves, if we did. */
-  let cut: 'overdue' | 'silent' | 'client_gone' | undefined;
-
-  function cutConnection(why: typeof cut): void {
-    cut ??= why;
-    connection.abort(OVER);
-  }
-
-  function stop(why: typeof stopped): void {
-    if (stopped) return;
-    stopped = why;
-    // A worker that the stop does not reach sends no proof in time, and that is what decides.
-    workers.stop(task).catch(() => undefined);
-  }
-
-  /** The rest of a stream has no reader, but what was produced is proven and paid. */
-  function leave(): void {
-    if (text && options.isStream) stop('client_gone');
-    else cutConnection('client_gone');
-  }
-
-  function noteLife(): void {
-    aliveAtMs = time.nowMs();
-    silence.abort(OVER);
-    silence = new AbortController();
-  }
-
-  /**
-   * Ends the attempt after a silence that is too long, once another worker can go on or none came free
-   * in time. It counts this process's own time: the ledger's may leap.
-   */
-  async function watchSilence(): Promise<void> {
-    while (!over.signal.aborted) {
-      const firstMs = hasBegun() ? undefined : options.firstSilenceMs;
-      const leftMs = silentAtMs({ begunAtMs: startedMs, aliveAtMs }, firstMs) - time.nowMs();
-      if (leftMs > 0) {
-        // The first text ends the time to read: less may be left then.
-        await delay(Math.min(leftMs, IDLE_MS), over.signal, time);
-        continue;
-      }
-      const { signal } = silence;
-      const isFinal = hasBegun() && options.isStream;
-      if (!isFinal) await options.findSuccessor(signal);
-      if (!signal.aborted) return cutConnection('silent');
-    }
-  }
-
-  /**
-   * An answer whose text still comes is cut off with a proof. Any other is given up despite signs of
-   * life: else one word, and only signs of life after it, would be paid in full.
-   */
-  function endInTime(): void {
-    if (text === '') return;
-    if (time.nowMs() - textAtMs <= TEXT_AGE_MS_MAX) stop('deadline');
-    else cutConnection('silent');
-  }
-
-  function overdue(): UnprovenResult {
-    const nowMs = time.nowMs();
-    const isReading = !hasBegun() && nowMs - startedMs <= options.firstSilenceMs;
-    const isThinking = reasoning !== '' && nowMs - writtenAtMs <= TEXT_AGE_MS_MAX;
-    return { kind: 'overdue', isExcused: text === '' && (isReading || isThinking) };
-  }
-
-  function onDeadline(at: bigint, act: () => unknown): void {
-    void clock.waitUntil(at, over.signal).then(() => {
-      if (!over.signal.aborted) act();
-    });
-  }
-
-  const failed = (
-    reason: AttemptFailure,
-    cause: string,
-    { busy, isRefused = false }: Partial<Pick<WorkerFailedError, 'busy' | 'isRefused'>> = {},
-  ): UnprovenResult => ({ kind: 'failed', reason, hasBegun: hasBegun(), cause, busy, isRefused });
-
-  /** @returns the attempt's result when the worker sent more text than any answer can have */
-  function accept(piece: Piece): UnprovenResult | undefined {
-    if (!hasBegun()) {
-      firstTokenMs = time.nowMs() - startedMs;
-      setImmediate(commitEarly);
-      reservation.observeFirstToken(firstTokenMs);
-    }
-    writtenAtMs = time.nowMs();
-    if (piece.type === 'content') {
-      text += piece.text;
-      textAtMs = writtenAtMs;
-    } else reasoning += piece.text;
-    const length = Math.max(text.length, reasoning.length);
-    return length > textMax ? failed('worker_error', 'text_too_long') : undefined;
-  }
-
-  /** Of a long request it takes milliseconds: it is made while the worker writes. */
-  const committed = (): Uint8Array => (commitment ??= commitmentTo(task));
-  function commitEarly(): void {
-    try {
-      committed();
-    } catch {
-      // The attempt's end throws it again, and the job fails.
-    }
-  }
-
-  function conclude({ proof }: Extract<WorkerEvent, { type: 'proof' }>): AttemptResult {
-    if (!text) return failed('empty_output', 'no text');
-    if (!isProofOf(text, proof)) return failed('output_mismatch', 'another hash');
-    const { attempt } = task;
-    const reason = finishReason ?? (stopped ? 'length' : 'stop');
-    const isTruncated = stopped === 'deadline' && reason === 'length';
-    const of = { reservation, attempt, engine: worker.engine };
-    return {
-      kind: 'whole',
-      answer: {
-        ...{ ...of, text, reasoning, finishReason: reason, isTruncated },
-        proof: { ...proof, requestCommitment: committed() },
-      },
-    };
-  }
-
-  /** Reads what arrived together. @returns its text, and the attempt's result once there is one */
-  function take(events: readonly WorkerEvent[]): { pieces: Piece[]; result?: AttemptResult } {
-    const pieces: Piece[] = [];
-    noteLife();
-    for (const event of events) {
-      if (event.type === 'started') worker.engine = event.engine;
-      else if (event.type === 'finish') {
-        finishReason = stopped ? 'length' : finishReasonOf(event.reason);
-      } else if (event.type === 'proof') return { pieces, result: conclude(event) };
-      // Another has the job already.
-      else if (cut === 'silent') return { pieces, result: failed('worker_error', cut) };
-      else if (event.type === 'content' || event.type === 'reasoning') {
-        const result = accept(event);
-        if (result) return { pieces, result };
-        pieces.push(event);
-      }
-    }
-    return { pieces };
-  }
-
+  const running = begin(options);
+  const { task, workers, clock, deadlines, clientGone, connection, worker } = running;
+  const leave = (): void => leaveAnswer(running);
   if (clientGone.aborted) leave();
   const answer = workers.submit(task, connection.signal);
   clientGone.addEventListener('abort', leave);
-  onDeadline(deadlines.stopAt, endInTime);
-  onDeadline(deadlines.proofDueAt, () => cutConnection('overdue'));
-  void watchSilence();
-
+  onDeadline(running, deadlines.stopAt, () => endInTime(running));
+  onDeadline(running, deadlines.proofDueAt, () => cutConnection(running, 'overdue'));
+  void watchSilence(running);
   try {
     yield { type: 'started', workerAddress: task.workerAddress, attempt: task.attempt };
     for await (const events of answer) {
-      const { pieces, result } = take(events);
+      const { pieces, result } = take(running, events);
       if (pieces.length > 0) {
-        yield { type: 'text', pieces, worker, firstTokenMs };
+        yield { type: 'text', pieces, worker, firstTokenMs: running.firstTokenMs };
         // Reasoning alone is nothing to prove.
-        if (text && clock.nowSeconds() >= deadlines.stopAt) stop('deadline');
+        if (running.text && clock.nowSeconds() >= deadlines.stopAt) stop(running, 'deadline');
       }
       if (result) return result;
     }
-    return failed('proof_missing', 'ended without a proof');
+    return failed(running, 'proof_missing', 'ended without a proof');
   } catch (error) {
-    if (cut === 'client_gone') return { kind: 'client_gone' };
-    if (cut === 'overdue') return overdue();
-    if (!(error instanceof WorkerFailedError)) throw error;
-    if (error.code === 'context_length_exceeded' && !hasBegun())
-      return { kind: 'context_exceeded' };
-    const { param } = error;
-    const isOfRequest = param !== undefined && task.chat[param] !== undefined;
-    if (error.code === 'parameter_refused' && isOfRequest && !hasBegun()) {
-      return { kind: 'refused', param };
-    }
-    if (REQUEST_REFUSALS.has(error.code) && !hasBegun()) return { kind: 'refused' };
-    if (error.code === 'empty_output' && !text) {
-      // A worker that claims so after little reasoning has failed like any other.
-      const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
-      return isLimitReached ? { kind: 'limit_reached' } : failed('empty_output', error.code);
-    }
-    // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
-    const isLate = clock.nowSeconds() >= deadlines.stopAt;
-    if (error.code === 'deadline_passed' && isLate) return overdue();
-    return failed('worker_error', cut ?? error.code, error);
+    return judgeError(running, error);
   } finally {
-    over.abort(OVER);
-    silence.abort(OVER);
+    running.over.abort(OVER);
+    running.silence.abort(OVER);
     clientGone.removeEventListener('abort', leave);
+  }
+}
+
+type Running = ReturnType<typeof begin>;
+
+/** An attempt while it runs. Times are milliseconds of `time`. */
+function begin(options: AttemptOptions) {
+  const { time = systemTime } = options;
+  const startedMs = time.nowMs();
+  return {
+    ...options,
+    time,
+    startedMs,
+    worker: { address: options.reservation.worker.address, engine: null } as TextEvent['worker'],
+    text: '',
+    reasoning: '',
+    firstTokenMs: 0,
+    finishReason: undefined as FinishReason | undefined,
+    commitment: undefined as Uint8Array | undefined,
+    /** When text or another sign of life last came. */
+    aliveAtMs: startedMs,
+    /** When text last came; and text or reasoning. */
+    textAtMs: startedMs,
+    writtenAtMs: startedMs,
+    /** Aborts at the next sign of life. */
+    silence: new AbortController(),
+    connection: new AbortController(),
+    /** Aborts when the attempt has ended. */
+    over: new AbortController(),
+    /** Why the answer was stopped, if it was. */
+    stopped: undefined as 'deadline' | 'client_gone' | undefined,
+    /** Why we cut the connection ourselves, if we did. */
+    cut: undefined as 'overdue' | 'silent' | 'client_gone' | undefined,
+  };
+}
+
+function hasBegun({ text, reasoning }: Running): boolean {
+  return text !== '' || reasoning !== '';
+}
+
+/** The rest of a stream has no reader, but what was produced is proven and paid. */
+function leaveAnswer(running: Running): void {
+  if (running.text && running.isStream) stop(running, 'client_gone');
+  else cutConnection(running, 'client_gone');
+}
+
+function stop(running: Running, why: Running['stopped']): void {
+  if (running.stopped) return;
+  running.stopped = why;
+  // A worker that the stop does not reach sends no proof in time, and that is what decides.
+  running.workers.stop(running.task).catch(() => undefined);
+}
+
+function cutConnection(running: Running, why: Running['cut']): void {
+  running.cut ??= why;
+  running.connection.abort(OVER);
+}
+
+function onDeadline({ clock, over }: Running, at: bigint, act: () => void): void {
+  void clock.waitUntil(at, over.signal).then(() => {
+    if (!over.signal.aborted) act();
+  });
+}
+
+/**
+ * An answer whose text still comes is cut off with a proof. Any other is given up despite signs of
+ * life: else one word, and only signs of life after it, would be paid in full.
+ */
+function endInTime(running: Running): void {
+  if (running.text === '') return;
+  if (running.time.nowMs() - running.textAtMs <= TEXT_AGE_MS_MAX) stop(running, 'deadline');
+  else cutConnection(running, 'silent');
+}
+
+/**
+ * Ends the attempt after a silence that is too long, once another worker can go on or none came free
+ * in time. It counts this process's own time: the ledger's may leap.
+ */
+async function watchSilence(running: Running): Promise<void> {
+  const { startedMs: begunAtMs, time, over, isStream, findSuccessor } = running;
+  while (!over.signal.aborted) {
+    const { aliveAtMs } = running;
+    const firstMs = hasBegun(running) ? undefined : running.firstSilenceMs;
+    const leftMs = silentAtMs({ begunAtMs, aliveAtMs }, firstMs) - time.nowMs();
+    if (leftMs > 0) {
+      // The first text ends the time to read: less may be left then.
+      await delay(Math.min(leftMs, IDLE_MS), over.signal, time);
+      continue;
+    }
+    const { signal } = running.silence;
+    const isFinal = hasBegun(running) && isStream;
+    if (!isFinal) await findSuccessor(signal);
+    if (!signal.aborted) return cutConnection(running, 'silent');
+  }
+}
+
+/** Reads what arrived together. @returns its text, and the attempt's result once there is one */
+function take(
+  running: Running,
+  events: readonly WorkerEvent[],
+): { pieces: Piece[]; result?: AttemptResult } {
+  const pieces: Piece[] = [];
+  noteLife(running);
+  for (const event of events) {
+    if (event.type === 'started') running.worker.engine = event.engine;
+    else if (event.type === 'finish') {
+      running.finishReason = running.stopped ? 'length' : finishReasonOf(event.reason);
+    } else if (event.type === 'proof') return { pieces, result: conclude(running, event.proof) };
+    // Another has the job already.
+    else if (running.cut === 'silent') {
+      return { pieces, result: failed(running, 'worker_error', 'silent') };
+    } else if (event.type === 'content' || event.type === 'reasoning') {
+      const result = accept(running, event);
+      if (result) return { pieces, result };
+      pieces.push(event);
+    }
+  }
+  return { pieces };
+}
+
+function noteLife(running: Running): void {
+  running.aliveAtMs = running.time.nowMs();
+  running.silence.abort(OVER);
+  running.silence = new AbortController();
+}
+
+/** @returns the attempt's result when the worker sent more text than any answer can have */
+function accept(running: Running, piece: Piece): UnprovenResult | undefined {
+  const { time, startedMs, reservation, task } = running;
+  if (!hasBegun(running)) {
+    running.firstTokenMs = time.nowMs() - startedMs;
+    setImmediate(commitEarly, running);
+    reservation.observeFirstToken(running.firstTokenMs);
+  }
+  running.writtenAtMs = time.nowMs();
+  if (piece.type === 'content') {
+    running.text += piece.text;
+    running.textAtMs = running.writtenAtMs;
+  } else running.reasoning += piece.text;
+  const length = Math.max(running.text.length, running.reasoning.length);
+  const isTooLong = length > answerCharactersMax(task.tokenLimit);
+  return isTooLong ? failed(running, 'worker_error', 'text_too_long') : undefined;
+}
+
+/** Of a long request it takes milliseconds: it is made while the worker writes. */
+function committed(running: Running): Uint8Array {
+  running.commitment ??= commitmentTo(running.task);
+  return running.commitment;
+}
+
+function commitEarly(running: Running): void {
+  try {
+    committed(running);
+  } catch {
+    // The attempt's end throws it again, and the job fails.
   }
 }
 
 /** Any other reason means that the model has finished. */
 function finishReasonOf(reason: string): FinishReason {
   return FINISH_REASONS.find((known) => known === reason) ?? 'stop';
+}
+
+function conclude(running: Running, proof: WorkerProof): AttemptResult {
+  const { reservation, worker, task, text, reasoning, stopped } = running;
+  if (!text) return failed(running, 'empty_output', 'no text');
+  if (!isProofOf(text, proof)) return failed(running, 'output_mismatch', 'another hash');
+  const finishReason = running.finishReason ?? (stopped ? 'length' : 'stop');
+  return {
+    kind: 'whole',
+    answer: {
+      reservation,
+      attempt: task.attempt,
+      engine: worker.engine,
+      text,
+      reasoning,
+      finishReason,
+      isTruncated: stopped === 'deadline' && finishReason === 'length',
+      proof: { ...proof, requestCommitment: committed(running) },
+    },
+  };
+}
+
+/** The result of an attempt that ended by an error. @throws an error of our own */
+function judgeError(running: Running, error: unknown): UnprovenResult {
+  const { cut, task, text, reasoning, finishReason, clock, deadlines } = running;
+  if (cut === 'client_gone') return { kind: 'client_gone' };
+  if (cut === 'overdue') return overdue(running);
+  if (!(error instanceof WorkerFailedError)) throw error;
+  const { code, param } = error;
+  if (!hasBegun(running)) {
+    if (code === 'context_length_exceeded') return { kind: 'context_exceeded' };
+    const isOfRequest = param !== undefined && task.chat[param] !== undefined;
+    if (code === 'parameter_refused' && isOfRequest) return { kind: 'refused', param };
+    if (REQUEST_REFUSALS.has(code)) return { kind: 'refused' };
+  }
+  if (code === 'empty_output' && !text) {
+    // A worker that claims so after little reasoning has failed like any other.
+    const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
+    return isLimitReached ? { kind: 'limit_reached' } : failed(running, 'empty_output', code);
+  }
+  // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
+  const isLate = clock.nowSeconds() >= deadlines.stopAt;
+  if (code === 'deadline_passed' && isLate) return overdue(running);
+  return failed(running, 'worker_error', cut ?? code, error);
+}
+
+function overdue(running: Running): UnprovenResult {
+  const { time, startedMs, writtenAtMs, firstSilenceMs, text, reasoning } = running;
+  const nowMs = time.nowMs();
+  const isReading = !hasBegun(running) && nowMs - startedMs <= firstSilenceMs;
+  const isThinking = reasoning !== '' && nowMs - writtenAtMs <= TEXT_AGE_MS_MAX;
+  return { kind: 'overdue', isExcused: text === '' && (isReading || isThinking) };
+}
+
+function failed(
+  running: Running,
+  reason: AttemptFailure,
+  cause: string,
+  { busy, isRefused = false }: Partial<Pick<WorkerFailedError, 'busy' | 'isRefused'>> = {},
+): UnprovenResult {
+  return { kind: 'failed', reason, hasBegun: hasBegun(running), cause, busy, isRefused };
 }
