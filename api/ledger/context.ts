@@ -15,7 +15,6 @@ import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { KeyHolder } from '../../programs/client/proof.ts';
-import { getBalance } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
 import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
@@ -23,7 +22,8 @@ import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { SentVersion } from '../../programs/client/sender/transaction.ts';
-import { type DeploymentFault, findDeploymentFaults, RESERVE_LAMPORTS } from './deployment.ts';
+import { type DeploymentFault, findDeploymentFaults } from './deployment.ts';
+import { createFloat } from './float.ts';
 
 /** A node that is away, or behind the others, is usually back within this time. */
 const RETRY_MS_MAX = 5_000;
@@ -42,7 +42,7 @@ export interface LedgerContext {
   signer: KeyHolder;
   /** The keys that pay, in order: the hot signer, and those for when it cannot. */
   feePayers: readonly PublicKey[];
-  float: Float;
+  float: ReturnType<typeof createFloat>;
   sender: Sender;
   locks: Batcher;
   acknowledgements: Batcher;
@@ -172,80 +172,6 @@ const EXIT_LINGER_MS = 500;
  * would get ever more locks, and delivered answers would not be settled in time.
  */
 const URGENT_LANES = ['settlements', 'exits'];
-
-/** What a lock takes at most: a Job's rent and the fees. */
-const LOCK_LAMPORTS = 5_000_000;
-/** From so old on the balance is read again, and later no lock rests on it before. */
-const FLOAT_READ_MS = 5_000;
-const FLOAT_STALE_MS = 30_000;
-
-/** What the hot signer has left to pay with. */
-interface Float {
-  /** Whether a lock leaves enough for settlements; undecided while no node answers. */
-  allowsLock(): Promise<boolean>;
-  /** Counts a lock that is sent, until its end is known. */
-  count<Result>(lock: Promise<Result>): Promise<Result>;
-}
-
-/**
- * Reads the balance every five seconds while locks are sent, and whenever those that it may lack
- * could have used it up.
- *
- * @param options.feePayers any but the first pay when it cannot: then locks never stop here
- */
-export function createFloat(options: {
-  rpc: Rpc;
-  commitment: Commitment;
-  feePayers: readonly PublicKey[];
-  nowMs: () => number;
-}): Float {
-  const { rpc, commitment, nowMs } = options;
-  const [signer, ...others] = options.feePayers.map(String);
-  let sent = 0;
-  let ended = 0;
-  let known: { lamports: number; endedBefore: number; readMs: number } | undefined;
-  let reading: Promise<void> | undefined;
-
-  async function read(): Promise<void> {
-    const before = { endedBefore: ended, readMs: nowMs() };
-    try {
-      const lamports = await getBalance(rpc, String(signer), { commitment });
-      known = { lamports, ...before };
-    } catch {
-      // The lock's own transaction shows whether the ledger is away.
-      known = undefined;
-    }
-    reading = undefined;
-  }
-
-  const refresh = (): Promise<void> => (reading ??= read());
-
-  /** Every lock that had not ended when the balance was read may be missing in it. */
-  function suffices(): boolean {
-    if (!known) return true;
-    const missing = (sent - known.endedBefore) * LOCK_LAMPORTS;
-    return known.lamports - missing >= RESERVE_LAMPORTS;
-  }
-
-  return {
-    async allowsLock() {
-      if (others.length > 0) return true;
-      const ageMs = known ? nowMs() - known.readMs : Number.POSITIVE_INFINITY;
-      const fresh = ageMs >= FLOAT_READ_MS ? refresh() : undefined;
-      if (ageMs >= FLOAT_STALE_MS) await fresh;
-      if (!suffices()) await refresh();
-      return suffices();
-    },
-    async count(lock) {
-      sent += 1;
-      try {
-        return await lock;
-      } finally {
-        ended += 1;
-      }
-    },
-  };
-}
 
 interface LedgerSettings {
   SVC_SIGNER_KEY: KeyHolder;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { Registry } from 'prom-client';
-import { createFloat } from '../../api/ledger/context.ts';
+import { createFloat } from '../../api/ledger/float.ts';
 import { observeFeePayers } from '../../api/telemetry/gauges.ts';
 import { createRpc } from '../../programs/client/rpc/rpc.ts';
 import { until } from '../../testing/until.ts';
