@@ -1,5 +1,4 @@
 import type { PublicKey } from '@solana/web3.js';
-import { creditsNumber, isoTime } from '../../common/format.ts';
 import { within } from '../../common/wait.ts';
 import { PROOF_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS } from '../../common/workerProtocol.ts';
 import { fetchCreditAccount } from '../../programs/client/accounts.ts';
@@ -15,6 +14,13 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/sendResult.ts';
 import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
+import {
+  aboveDayLimit,
+  aboveJobLimit,
+  balanceTooSmall,
+  type Day,
+  spenderRemoved,
+} from '../contracts/walletErrors.ts';
 import type { Funds } from '../sql/accounts.ts';
 import { type ModelRow, priceOf } from '../sql/workers.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
@@ -179,11 +185,7 @@ async function lockRefusal(
       const account = await accountOf(context, payer, slot);
       return account?.spender.equals(context.gateway)
         ? new AccountChangingError()
-        : new ApiError(
-            'spender_not_set',
-            'The wallet does not let this service spend its credits. It changes that on the Credits ' +
-              'page of the web app, or with `svc credits limits` (/packages/ has svc).',
-          );
+        : spenderRemoved();
     }
     case 'PriceChanged':
     case 'TokenLimitTooLarge':
@@ -253,9 +255,6 @@ function fundsOf(account: CreditAccount | null): Funds {
 }
 
 const DAY_SECONDS = 86_400n;
-const CHANGE_LIMITS =
-  'The wallet changes its limits on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
-
 /**
  * Why an account does not bear a lock; undefined where it does. A balance that is too small comes
  * first: no limit would help there.
@@ -276,13 +275,6 @@ export function lockObstacle(
   return day.left < lockCredits ? aboveDayLimit(lockCredits, day) : undefined;
 }
 
-interface Day {
-  limit: bigint;
-  left: bigint;
-  /** The midnight that ends it, in the ledger's seconds. */
-  endsAt: bigint;
-}
-
 /** The day's limit as the program counts it: only a later day has a new sum. */
 function dayOf(funds: Funds, nowSeconds: bigint): Day {
   const limit = funds.limit_per_day_credits ?? NO_LIMIT;
@@ -295,59 +287,18 @@ function dayOf(funds: Funds, nowSeconds: bigint): Day {
   return { limit, left: left < 0n ? 0n : left, endsAt };
 }
 
-function aboveDayLimit(lockCredits: bigint, { limit, left, endsAt }: Day): ApiError {
-  const resetsAt = isoTime(endsAt);
-  return new ApiError(
-    'spending_limit_exceeded',
-    `This request has to lock ${lockCredits} credits. Of the wallet's limit of ${limit} credits a ` +
-      `day, ${left} are left until ${resetsAt}. ${CHANGE_LIMITS}`,
-    {
-      details: {
-        limit: creditsNumber(limit),
-        left: creditsNumber(left),
-        resets_at: resetsAt,
-        credits_required: creditsNumber(lockCredits),
-      },
-    },
-  );
-}
-
-function aboveJobLimit(lockCredits: bigint, limit: bigint): ApiError {
-  return new ApiError(
-    'spending_limit_exceeded',
-    `This request has to lock ${lockCredits} credits, and the wallet's limit for one job is ` +
-      `${limit}. ${CHANGE_LIMITS}`,
-    { details: { limit: creditsNumber(limit), credits_required: creditsNumber(lockCredits) } },
-  );
-}
-
 /** The refusal of a request whose lock costs more than the wallet has. */
 export function insufficientCredits(
-  quoted: Pick<Quote, 'model' | 'lockCredits'>,
+  { model, lockCredits }: Pick<Quote, 'model' | 'lockCredits'>,
   availableCredits: bigint,
 ): ApiError {
-  const { model } = quoted;
-  const affordable = Math.min(
-    affordableTokens(priceOf(model), availableCredits),
-    model.context_window_tokens,
-  );
-  const remedy =
-    affordable > 0
-      ? `Ask for \`max_tokens\` of at most ${affordable}, or buy credits`
-      : `No request of ${model.id} is affordable. Buy credits`;
-  return new ApiError(
-    'insufficient_credits',
-    `This request has to lock ${quoted.lockCredits} credits and ${availableCredits} are available. ` +
-      `${remedy} in the web app, or with \`svc credits buy\` (/packages/ has svc).`,
-    {
-      details: {
-        credits_remaining: creditsNumber(availableCredits),
-        credits_required: creditsNumber(quoted.lockCredits),
-        tier: model.tier,
-        affordable_max_tokens: affordable,
-      },
-    },
-  );
+  const affordable = affordableTokens(priceOf(model), availableCredits);
+  return balanceTooSmall({
+    model,
+    lockCredits,
+    availableCredits,
+    affordableMaxTokens: Math.min(affordable, model.context_window_tokens),
+  });
 }
 
 /** Fails the job at once if its lock lands after all, since its request has ended without it. */
