@@ -9,14 +9,13 @@ import type { LookedUpStatus } from '../ledger/jobLookup.ts';
 import {
   type IdempotentRequestRow,
   insertRequest,
-  LEASE_SECONDS,
-  type LeaseKey,
   selectAnswer,
   selectRequests,
   takeLease,
   takeLost,
   takeOverRequest,
-} from '../sql/requests.ts';
+} from '../sql/repeats.ts';
+import { LEASE_SECONDS, type LeaseKey } from '../sql/requests.ts';
 import type { Claim, NewClaim, Replay, RequestIdentity } from './claim.ts';
 import type { AnswerCopy } from './replay.ts';
 

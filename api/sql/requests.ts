@@ -1,12 +1,15 @@
 import type { Database } from '../../common/postgres.ts';
 
+// What every request writes: its row, the lease of that, and the answer. What a repeat does with the rows
+// of earlier requests is in `repeats.ts`.
+
 /** One array for each column, which is how a statement takes many rows. */
 function columnsOf<Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] {
   return fields.map((field) => rows.map((row) => row[field]));
 }
 
 /** Whose request, and which. */
-interface RequestKey {
+export interface RequestKey {
   wallet: string;
   requestKey: Buffer;
 }
@@ -20,7 +23,7 @@ export interface LeaseKey extends RequestKey {
 export const LEASE_SECONDS = 30;
 
 /** Of a request beside others with the same body, each of which may be repeated by itself. */
-function twinKey(requestKey: Buffer, jobId: string): Buffer {
+export function twinKey(requestKey: Buffer, jobId: string): Buffer {
   return Buffer.concat([requestKey, Buffer.from(jobId, 'latin1')]);
 }
 
@@ -29,27 +32,20 @@ export interface NewRequest extends LeaseKey {
   lifetimeSeconds: number;
 }
 
-const NEW_FIELDS = ['wallet', 'requestKey', 'bodyHmac', 'jobId', 'lifetimeSeconds'] as const;
+export const NEW_FIELDS = ['wallet', 'requestKey', 'bodyHmac', 'jobId', 'lifetimeSeconds'] as const;
 
-const valuesOf = (request: NewRequest) => NEW_FIELDS.map((field) => request[field]);
-
-const insertInto = `
+export const insertInto = `
   insert into service.idempotent_requests
     (wallet, request_key, body_hmac, job_id, expires_at, lease_expires_at, lost_at)`;
 
-const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
+export const leaseEnd = `now() + interval '${LEASE_SECONDS} seconds'`;
 
-const onConflict = `
+export const onConflict = `
   on conflict (wallet, request_key) do update
   set body_hmac = excluded.body_hmac, job_id = excluded.job_id, expires_at = excluded.expires_at,
       lease_expires_at = excluded.lease_expires_at, leased_by = null, lost_at = null`;
 
-const upsert = `
-  ${insertInto}
-  values ($1, $2, $3, $4, now() + make_interval(secs => $5), ${leaseEnd}, null)
-  ${onConflict}`;
-
-const ifOver = 'where idempotent_requests.expires_at <= now()';
+export const ifOver = 'where idempotent_requests.expires_at <= now()';
 
 /**
  * Stores each request beside those with the same body. Rows are locked in the order of their keys, as by
@@ -89,30 +85,6 @@ export async function claimRequests(
   return requests.map(({ requestKey, jobId }) =>
     twins.has(jobId) ? twinKey(requestKey, jobId) : requestKey,
   );
-}
-
-/** @returns whether it was stored; false when there is one that has not expired */
-export async function insertRequest(database: Database, request: NewRequest): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'insert_request',
-    text: `${upsert} ${ifOver}`,
-    values: valuesOf(request),
-  });
-  return rowCount === 1;
-}
-
-/** @returns whether it took the place of the request that became `replacedJobId` */
-export async function takeOverRequest(
-  database: Database,
-  request: NewRequest,
-  replacedJobId: string,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'take_over_request',
-    text: `${upsert} where idempotent_requests.job_id = $6`,
-    values: [...valuesOf(request), replacedJobId],
-  });
-  return rowCount === 1;
 }
 
 /** Only while the request is still this job's. @returns whether it was */
@@ -160,28 +132,6 @@ export async function renewLeases(
   return new Set(rows.map(({ job_id }) => job_id));
 }
 
-/**
- * Takes the lease of a request whose process has not renewed it. The request stays this job's: it is
- * the holder's to end.
- *
- * @param holder the job that the request is to become
- * @returns whether the lease was over
- */
-export async function takeLease(
-  database: Database,
-  { wallet, requestKey, jobId }: LeaseKey,
-  holder: string,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'take_lease',
-    text: `
-      update service.idempotent_requests set leased_by = $4, lease_expires_at = ${leaseEnd}
-      where wallet = $1 and request_key = $2 and job_id = $3 and lease_expires_at <= now()`,
-    values: [wallet, requestKey, jobId, holder],
-  });
-  return rowCount === 1;
-}
-
 /** After their answers were delivered whole: they are never repeated. */
 export async function expireRequests(database: Database, keys: readonly LeaseKey[]): Promise<void> {
   await database.query({
@@ -220,29 +170,6 @@ export async function loseRequest(
       where wallet = $1 and request_key = $2 and job_id = $3`,
     values: [wallet, requestKey, jobId],
   });
-}
-
-/**
- * Takes a request whose answer may have been lost, to give it again.
- *
- * @param holder the job that the repeat would have become
- * @returns whether it took it: no other repeat has it
- */
-export async function takeLost(
-  database: Database,
-  { wallet, requestKey, jobId }: LeaseKey,
-  holder: string,
-): Promise<boolean> {
-  const { rowCount } = await database.query({
-    name: 'take_lost',
-    text: `
-      update service.idempotent_requests
-      set lost_at = null, leased_by = null, lease_expires_at = ${leaseEnd}
-      where wallet = $1 and request_key = $2 and job_id = $3
-        and (lost_at is not null or lease_expires_at <= now() or leased_by = $4)`,
-    values: [wallet, requestKey, jobId, holder],
-  });
-  return rowCount === 1;
 }
 
 /** The answer to the request that became this job. */
@@ -287,52 +214,4 @@ export async function storeAnswers(
       set answer = excluded.answer, expires_at = excluded.expires_at`,
     values: columnsOf(answers, 'wallet', 'requestKey', 'jobId', 'sealed', 'lifetimeSeconds'),
   });
-}
-
-/** The sealed answer of an earlier request; null when it was never stored, or its time is over. */
-export async function selectAnswer(database: Database, jobId: string): Promise<Buffer | null> {
-  const { rows } = await database.query<{ answer: Buffer }>({
-    name: 'select_answer',
-    text: 'select answer from service.answer_copies where job_id = $1 and expires_at > now()',
-    values: [jobId],
-  });
-  return rows[0]?.answer ?? null;
-}
-
-/** What is known of an earlier request. */
-export interface IdempotentRequestRow {
-  request_key: Buffer;
-  job_id: string;
-  body_hmac: Buffer;
-  /** How long the lease lasts, in seconds; not above 0 once it is over. */
-  lease_seconds: number;
-  /** Whether its answer may have been lost: its connection is over, or its process gone. */
-  is_lost: boolean;
-}
-
-/** So many of one name are looked at: each that is answered or runs again makes room for the next. */
-const ROWS_MAX = 16;
-
-/**
- * The requests of this name, first those whose answer may have been lost, and of these the newest. A
- * request without an Idempotency-Key has the name's own key, and twins beside it one that begins so.
- */
-export async function selectRequests(
-  database: Database,
-  { wallet, requestKey }: RequestKey,
-  { hasTwins }: { hasTwins: boolean },
-): Promise<IdempotentRequestRow[]> {
-  const { rows } = await database.query<IdempotentRequestRow>({
-    name: 'select_requests',
-    text: `
-      select request_key, job_id, body_hmac,
-        extract(epoch from lease_expires_at - now())::float8 as lease_seconds,
-        lost_at is not null or lease_expires_at <= now() as is_lost
-      from service.idempotent_requests
-      where wallet = $1 and request_key between $2 and $3 and expires_at > now()
-      order by is_lost desc, job_id desc
-      limit ${ROWS_MAX}`,
-    values: [wallet, requestKey, hasTwins ? twinKey(requestKey, '\u00ff') : requestKey],
-  });
-  return rows;
 }

@@ -3,14 +3,13 @@ import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { selectJobsProgress } from '../../api/sql/jobs.ts';
+import { selectAnswer, selectRequests } from '../../api/sql/repeats.ts';
 import {
   claimRequests,
   deleteRequest,
   expireRequests,
   LEASE_SECONDS,
   type NewRequest,
-  selectAnswer,
-  selectRequests,
   storeAnswers,
 } from '../../api/sql/requests.ts';
 import { createPool, type Database, inTransaction } from '../../common/postgres.ts';

@@ -42,7 +42,12 @@ export const TARGETS: readonly Target[] = [
   },
   {
     area: 'idempotency',
-    files: ['api/jobs/idempotency.ts', 'api/routes/completions.ts', 'api/sql/requests.ts'],
+    files: [
+      'api/jobs/idempotency.ts',
+      'api/routes/completions.ts',
+      'api/sql/requests.ts',
+      'api/sql/repeats.ts',
+    ],
     tests: words('api/leases api/idempotency api/idempotencyBatches api/jobEnds'),
   },
   {
