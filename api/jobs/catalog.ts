@@ -3,21 +3,6 @@ import type { Database } from '../../common/postgres.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import { type ModelRow, selectMedianLatencies, selectModels } from '../sql/workers.ts';
 
-/** The models and their prices, kept at most a second behind the mirror, and how quick they are. */
-export interface Catalog {
-  start(): Promise<void>;
-  close(): Promise<void>;
-  find(modelId: string): ModelRow | undefined;
-  list(): ModelRow[];
-  /**
-   * The median time to first token in milliseconds by model id, at most five seconds behind; none
-   * where nothing was observed.
-   */
-  medianLatencies(): Promise<ReadonlyMap<string, number>>;
-  /** Reads the mirror now, for a price that the ledger says has changed. */
-  refresh(): Promise<void>;
-}
-
 /** Its id names nothing any more. */
 export function isRetired({ retires_at }: ModelRow, nowSeconds: bigint): boolean {
   return retires_at !== null && retires_at <= nowSeconds;
@@ -30,15 +15,14 @@ const REFRESH_INTERVAL_MS = 1_000;
  */
 const MEDIANS_AGE_MAX_MS = 5_000;
 
+export type Catalog = ReturnType<typeof createCatalog>;
+
 /**
- * A stale price cannot overcharge: the lock carries the quoted amount as its maximum, and the
- * program refuses a higher one.
+ * The models and their prices, kept at most a second behind the mirror, and how quick they are. A
+ * stale price cannot overcharge: the lock carries the quoted amount as its maximum, and the program
+ * refuses a higher one.
  */
-export function createCatalog(options: {
-  database: Database;
-  logger: Logger;
-  time?: Time;
-}): Catalog {
+export function createCatalog(options: { database: Database; logger: Logger; time?: Time }) {
   const { database, logger, time = systemTime } = options;
   const closing = new AbortController();
   let models = new Map<string, ModelRow>();
@@ -73,22 +57,27 @@ export function createCatalog(options: {
   }
 
   return {
-    async start() {
+    async start(): Promise<void> {
       await refresh();
       loop = run();
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await loop;
     },
-    find: (modelId) => models.get(modelId),
-    list: () => [...models.values()],
-    async medianLatencies() {
+    find: (modelId: string): ModelRow | undefined => models.get(modelId),
+    list: (): ModelRow[] => [...models.values()],
+    /**
+     * The median time to first token in milliseconds by model id, at most five seconds behind; none
+     * where nothing was observed.
+     */
+    async medianLatencies(): Promise<ReadonlyMap<string, number>> {
       if (medians && time.nowMs() - medians.readAtMs <= MEDIANS_AGE_MAX_MS)
         return medians.byModelId;
       readingMedians ??= readMedians();
       return readingMedians;
     },
+    /** Reads the mirror now, for a price that the ledger says has changed. */
     refresh,
   };
 }

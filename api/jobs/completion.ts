@@ -55,13 +55,6 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
   signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
 }
 
-export interface Completions {
-  /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
-  complete(options: CompleteOptions): Promise<void>;
-  /** Resolves when every request has ended, and its job on the ledger, too. */
-  drain(): Promise<void>;
-}
-
 interface CompleteOptions {
   payer: Payer;
   identity: RequestIdentity;
@@ -103,19 +96,23 @@ interface RunningJob extends Dispatchable {
   pricing?: Promise<LockedJob | undefined>;
 }
 
+export type Completions = ReturnType<typeof createCompletions>;
+
 /** The request path: claim, admit, lock, dispatch, check, store, settle, deliver. */
-export function createCompletions(services: CompletionServices): Completions {
+export function createCompletions(services: CompletionServices) {
   const { watch, logger } = services;
   const background = createBackground();
   const work = createJobWork({ background, watch, logger });
   const path: RequestPath = { ...services, background, work };
   return {
-    complete(options) {
+    /** Answers one request, from its price to its settlement. @throws ApiError before any lock */
+    complete(options: CompleteOptions): Promise<void> {
       const completing = complete(path, options);
       // The server waits for it, also once its client has left.
       background.add(completing.catch(() => undefined));
       return completing;
     },
+    /** Resolves when every request has ended, and its job on the ledger, too. */
     drain: background.drain,
   };
 }
@@ -159,7 +156,11 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
     delivery: createDelivery({
       ...form,
       identity: {
-        ...{ jobId: job.id, wallet, modelId: job.model.id, created, escrowTx: job.escrowTx },
+        jobId: job.id,
+        wallet,
+        modelId: job.model.id,
+        created,
+        escrowTx: job.escrowTx,
         requestSalt: saltOf(job),
       },
     }),
@@ -353,7 +354,11 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
   const result = { finishReason, isTruncated, usage, creditsCharged, proof };
   delivery.finish(result);
   const stored = storeForRepeats(path, job, claim, {
-    ...{ ...result, text, reasoning, created, engine },
+    ...result,
+    text,
+    reasoning,
+    created,
+    engine,
     modelId: job.model.id,
     escrowTx: job.escrowTx,
     requestSalt: saltOf(job),

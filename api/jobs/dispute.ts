@@ -15,19 +15,6 @@ const SETTLEMENT_WAIT_MS = 10_000;
 /** How long an answer waits for the mirror, so that the job reads as the answer says. */
 const MIRROR_WAIT_MS = 3_000;
 
-/** Disputes of a wallet's jobs. */
-export interface Disputes {
-  /**
-   * Opens a dispute when the hashes differ.
-   *
-   * @param request.clientHash lower-case hex
-   * @throws ApiError job_not_found, dispute_already_open, job_not_settled, dispute_window_expired,
-   *   dispute_limit_reached, spender_not_set or service_unavailable, checked in this order
-   * @throws LedgerUnavailableError
-   */
-  open(request: { wallet: string; jobId: string; clientHash: string }): Promise<DisputeAnswer>;
-}
-
 interface DisputeServices {
   database: Database;
   unmirrored: UnmirroredJobs;
@@ -35,10 +22,26 @@ interface DisputeServices {
   ledger: DisputeOnLedger;
 }
 
-export function createDisputes(services: DisputeServices): Disputes {
+export type Disputes = ReturnType<typeof createDisputes>;
+
+/** Disputes of a wallet's jobs. */
+export function createDisputes(services: DisputeServices) {
   const { ledger, watch } = services;
   return {
-    async open({ wallet, jobId, clientHash }) {
+    /**
+     * Opens a dispute when the hashes differ.
+     *
+     * @param request.clientHash lower-case hex
+     * @throws ApiError job_not_found, dispute_already_open, job_not_settled, dispute_window_expired,
+     *   dispute_limit_reached, spender_not_set or service_unavailable, checked in this order
+     * @throws LedgerUnavailableError
+     */
+    async open(request: {
+      wallet: string;
+      jobId: string;
+      clientHash: string;
+    }): Promise<DisputeAnswer> {
+      const { wallet, jobId, clientHash } = request;
       const job = await findEnded(services, { wallet, jobId });
       if (job.client_hash !== null) throw alreadyOpen(jobId);
       const { settled_at, output_hash } = job;

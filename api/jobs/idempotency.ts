@@ -17,20 +17,6 @@ import type { Claim, NewClaim, Replay, RequestIdentity, ResponseReport } from '.
 import { claimRepeat, type RepeatServices } from './repeats.ts';
 import type { AnswerCopy } from './replay.ts';
 
-/** Keeps a request that is sent again from being charged again. */
-export interface Idempotency {
-  /**
-   * Claims a request for the job that it will become. For one that may be a repeat, looks for the
-   * earlier one first. Any other is stored beside earlier ones with the same body.
-   *
-   * @param jobId of the job that the request will become; no lock of it was sent yet
-   * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
-   */
-  claim(request: RequestIdentity, jobId: string): Promise<Claim>;
-  /** Renews no more leases, and resolves once what became of responses is written. */
-  close(): Promise<void>;
-}
-
 const ANSWER_LIFETIME_SECONDS = 600;
 const RENEWAL_INTERVAL_MS = 5_000;
 /** No job lasts longer, however it ends. */
@@ -43,7 +29,10 @@ const WRITE_TRIES_MAX = 120;
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 64, callsMax: 2 };
 
-export function createIdempotency(services: RepeatServices): Idempotency {
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+/** Keeps a request that is sent again from being charged again. */
+export function createIdempotency(services: RepeatServices) {
   const { database } = services;
   const claims = createClaims(services);
   const claimTogether = batched<NewRequest, Buffer>({
@@ -51,12 +40,20 @@ export function createIdempotency(services: RepeatServices): Idempotency {
     call: (requests) => claimRequests(database, requests),
   });
   return {
-    async claim(request, jobId) {
+    /**
+     * Claims a request for the job that it will become. For one that may be a repeat, looks for the
+     * earlier one first. Any other is stored beside earlier ones with the same body.
+     *
+     * @param jobId of the job that the request will become; no lock of it was sent yet
+     * @throws ApiError idempotency_key_in_use, idempotency_key_reused or idempotency_key_mismatch
+     */
+    async claim(request: RequestIdentity, jobId: string): Promise<Claim> {
       if (request.mayRepeat) return claimRepeat({ ...services, ...claims }, request, jobId);
       const sinceMs = performance.now();
       const requestKey = await claimTogether({ ...request, jobId });
       return claims.newClaim(request, { requestKey, jobId }, sinceMs);
     },
+    /** Renews no more leases, and resolves once what became of responses is written. */
     close: claims.close,
   };
 }

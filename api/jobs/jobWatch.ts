@@ -10,29 +10,6 @@ import type { LockedJob } from '../ledger/job.ts';
 import type { JobResult } from '../ledger/results.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 
-/** Waits until the mirror shows what the ledger has already confirmed. */
-export interface JobWatch {
-  start(): Promise<void>;
-  close(): Promise<void>;
-  /**
-   * @param wait.sinceMs when, by the watch's time, it had certainly not been reached. The mirror is
-   *   read only once it has notified of the job since then
-   * @param wait.silenceMs after so long without a notification by the mirror, of whichever job, its
-   *   indexer counts as away. This wait ends, and others end at once until there is a notification
-   * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
-   *   where the database was away
-   */
-  waitFor(
-    address: string,
-    isReached: (progress: JobProgress) => boolean,
-    wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number },
-  ): Promise<JobProgress | undefined>;
-  /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
-  onChanges(listener: (addresses: readonly string[]) => void): () => void;
-  /** Notifies the indexer that this transaction is confirmed, so that it reads it at once. */
-  hint(signature: string): void;
-}
-
 /** Besides the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
 /** Jobs whose last notification is remembered: many more than end at once. */
@@ -40,7 +17,10 @@ const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
 
-export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: Time }): JobWatch {
+export type JobWatch = ReturnType<typeof createJobWatch>;
+
+/** Waits until the mirror shows what the ledger has already confirmed. */
+export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: Time }) {
   const { pool, logger, time = systemTime } = options;
   const closing = new AbortController();
   const notifications = createNotifications(time);
@@ -62,7 +42,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
   let loop: Promise<void> | undefined;
 
   return {
-    async start() {
+    async start(): Promise<void> {
       await new Promise<void>((resolve) => {
         loop = listen({
           pool,
@@ -75,11 +55,24 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
         });
       });
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await loop;
     },
-    async waitFor(address, isReached, { timeoutMs, sinceMs = -Infinity, silenceMs }) {
+    /**
+     * @param wait.sinceMs when, by the watch's time, it had certainly not been reached. The mirror is
+     *   read only once it has notified of the job since then
+     * @param wait.silenceMs after so long without a notification by the mirror, of whichever job, its
+     *   indexer counts as away. This wait ends, and others end at once until there is a notification
+     * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
+     *   where the database was away
+     */
+    async waitFor(
+      address: string,
+      isReached: (progress: JobProgress) => boolean,
+      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number },
+    ): Promise<JobProgress | undefined> {
+      const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
       const startMs = time.nowMs();
       const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
       let isWorthReading = notifications.lastOfMs(address) >= sinceMs;
@@ -110,7 +103,8 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       }
     },
     onChanges: notifications.onChanges,
-    hint(signature) {
+    /** Notifies the indexer that this transaction is confirmed, so that it reads it at once. */
+    hint(signature: string): void {
       notify(signature).catch((error: unknown) => {
         // The indexer finds it by itself, a little later.
         logger.warn({ msg: 'Failed to hint at a transaction', err: error });
@@ -167,28 +161,12 @@ function createNotifications(time: Time) {
     noteMirrorAway(): void {
       isMirrorAway = true;
     },
+    /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
     onChanges(listener: (addresses: readonly string[]) => void): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
-}
-
-/** What this process still does for a locked job, whether or not its client stays. */
-export interface JobWork {
-  /** A shutdown waits for the work. Where it fails, the job is the keeper's: undefined. */
-  trackToEnd<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined>;
-  /**
-   * Waits for the mirror to show the job's end; undefined when it does not in time, or its indexer
-   * is away.
-   *
-   * @param wait.sinceMs when, by the watch's time, the job had not ended yet
-   */
-  awaitMirror(
-    job: LockedJob,
-    result: JobResult,
-    wait: { timeoutMs: number; sinceMs?: number },
-  ): Promise<JobProgress | undefined>;
 }
 
 /** The indexer gets most transactions from the ledger itself before this, and then needs no hint. */
@@ -198,14 +176,18 @@ const MIRROR_SILENCE_MS = 2_000;
 
 const hasEnded = ({ status }: JobProgress): boolean => isEnded(status);
 
+export type JobWork = ReturnType<typeof createJobWork>;
+
+/** What this process still does for a locked job, whether or not its client stays. */
 export function createJobWork(options: {
   background: Background;
   watch: JobWatch;
   logger: Logger;
-}): JobWork {
+}) {
   const { background, watch, logger } = options;
   return {
-    trackToEnd(job, work) {
+    /** A shutdown waits for the work. Where it fails, the job is the keeper's: undefined. */
+    trackToEnd<Result>(job: LockedJob, work: Promise<Result>): Promise<Result | undefined> {
       const guarded = work.catch((error: unknown) => {
         logger.error({ msg: 'Left a job to the keeper', job_id: job.id, err: error });
         return undefined;
@@ -213,7 +195,17 @@ export function createJobWork(options: {
       background.add(guarded);
       return guarded;
     },
-    async awaitMirror(job, { signature }, wait) {
+    /**
+     * Waits for the mirror to show the job's end; undefined when it does not in time, or its indexer
+     * is away.
+     *
+     * @param wait.sinceMs when, by the watch's time, the job had not ended yet
+     */
+    async awaitMirror(
+      job: LockedJob,
+      { signature }: JobResult,
+      wait: { timeoutMs: number; sinceMs?: number },
+    ): Promise<JobProgress | undefined> {
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
       const progress = await watch.waitFor(toBase58(job.address), hasEnded, {
         ...wait,

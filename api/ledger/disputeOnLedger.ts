@@ -5,6 +5,7 @@ import { publicKeyOf } from '../../programs/client/keys.ts';
 import { COSTS } from '../../programs/client/sender/costs.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import { serviceUnavailable } from '../contracts/errors.ts';
+import type { JobRow } from '../sql/jobs.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
 
 /** How the attempt to open a dispute ended. */
@@ -14,30 +15,27 @@ export type DisputeResult =
   /** Another controller locked the job, so that only it and the wallet may dispute. */
   | { status: 'not ours' };
 
-/** Opens disputes on the ledger, as the job's controller. */
-export interface DisputeOnLedger {
-  /**
-   * @param job.settlement_slot where it is known. A refusal by a node that has not reached it does
-   *   not count
-   * @throws ApiError service_unavailable when the ledger does not decide
-   */
-  open(
-    job: { address: string; wallet: string; settlement_slot: bigint | null },
-    clientHash: string,
-  ): Promise<DisputeResult>;
-  /** The ledger's time in seconds, read now. @throws LedgerUnavailableError */
-  readSeconds(): Promise<bigint>;
-}
-
 /** Each try lives as long as a blockhash. Usually the dispute window ends first. */
 const TRIES_MAX = 5;
 /** Before a node that is behind is asked again. */
 const PAUSE_MS = 1_000;
 
-export function createDisputeOnLedger(context: LedgerContext): DisputeOnLedger {
+export type DisputeOnLedger = ReturnType<typeof createDisputeOnLedger>;
+
+/** Opens disputes on the ledger, as the job's controller. */
+export function createDisputeOnLedger(context: LedgerContext) {
   return {
-    readSeconds: () => retryRead(context, () => context.clock.read()),
-    async open({ address, wallet, settlement_slot }, clientHash) {
+    /** The ledger's time in seconds, read now. @throws LedgerUnavailableError */
+    readSeconds: (): Promise<bigint> => retryRead(context, () => context.clock.read()),
+    /**
+     * @param job.settlement_slot where it is known. A refusal by a node that has not reached it does
+     *   not count
+     * @throws ApiError service_unavailable when the ledger does not decide
+     */
+    async open(
+      { address, wallet, settlement_slot }: Pick<JobRow, 'address' | 'wallet' | 'settlement_slot'>,
+      clientHash: string,
+    ): Promise<DisputeResult> {
       const job = new PublicKey(address);
       const instruction = jobDispute({
         ...actor(context),

@@ -13,64 +13,13 @@ import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
 import type { JobResult, SettlementRecord, SettleResult } from './results.ts';
 import { createAcknowledgements, settleOnLedger } from './settleOnLedger.ts';
 
+export type Escrow = ReturnType<typeof createEscrow>;
+
 /**
  * What the API does on the ledger. Every uncertain result is decided by reading the Job, never by a
  * timer.
  */
-export interface Escrow {
-  /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
-  draft(wallet: string): JobDraft;
-  /**
-   * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
-   *
-   * @param payer a refusal by a node that lacks the account's `sequence` does not count
-   * @throws ApiError when the ledger refuses: then there is no job and never will be
-   * @throws LockUndecidedError when it does not confirm in time
-   * @throws PriceChangedError
-   * @throws LedgerUnavailableError with a signature when the lock's fate is not known
-   */
-  lock(payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob>;
-  /**
-   * The job with the prices and the lock that the ledger has of it. Undefined where no node shows
-   * them within five seconds.
-   */
-  readPriced(job: LockedJob): Promise<LockedJob | undefined>;
-  /**
-   * Which worker proved an answer on the ledger while the job is not settled. Undefined where none
-   * did, or while the ledger is out of reach.
-   */
-  undeliveredProof(job: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined>;
-  /** Announces which worker is asked; sent within a moment unless the job's end carries it. */
-  acknowledge(job: LockedJob, workerAddress: string, attempt: number): void;
-  /**
-   * Proves and settles in one transaction, again until it is decided or too late.
-   *
-   * @param kept nothing is sent before it resolves
-   */
-  settle(
-    job: LockedJob,
-    answer: ProvenAnswer,
-    countedTokens: number,
-    kept: Promise<void>,
-  ): Promise<SettleResult>;
-  /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
-  fail(
-    job: LockedJob,
-    reason: Exclude<FailureReason, 'none'>,
-    of?: { hadWorker?: boolean },
-  ): Promise<JobResult>;
-  /** To be called once the ledger's time allows it. */
-  refund(job: LockedJob): Promise<JobResult>;
-  /**
-   * What the settlement's own event says, for when the mirror lacks it. Undefined where there is no
-   * such event, or while the ledger is out of reach.
-   *
-   * @param signature the settlement's, where it is known
-   */
-  readSettlement(job: JobKey, signature: string | null): Promise<SettlementRecord | undefined>;
-}
-
-export function createEscrow(context: LedgerContext): Escrow {
+export function createEscrow(context: LedgerContext) {
   const acknowledgements = createAcknowledgements(context);
 
   /** However a job ends, none of its acknowledgements is kept or sent afterwards. */
@@ -83,24 +32,72 @@ export function createEscrow(context: LedgerContext): Escrow {
   }
 
   return {
-    draft: (wallet) => draftJob(context, wallet),
-    lock: (payer, quoted, draft) => lockOnLedger(context, { payer, quoted, draft }),
-    readPriced: (job) => readPriced(context, job).catch(ignoreUnavailable),
-    async undeliveredProof({ address }) {
+    /** @throws LedgerUnavailableError while the ledger's time, by which a job is judged, is unknown */
+    draft: (wallet: string): JobDraft => draftJob(context, wallet),
+    /**
+     * Locks the quoted credits for a new job. A draft whose lock was refused can be used again.
+     *
+     * @param payer a refusal by a node that lacks the account's `sequence` does not count
+     * @throws ApiError when the ledger refuses: then there is no job and never will be
+     * @throws LockUndecidedError when it does not confirm in time
+     * @throws PriceChangedError
+     * @throws LedgerUnavailableError with a signature when the lock's fate is not known
+     */
+    lock: (payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob> =>
+      lockOnLedger(context, { payer, quoted, draft }),
+    /**
+     * The job with the prices and the lock that the ledger has of it. Undefined where no node shows
+     * them within five seconds.
+     */
+    readPriced: (job: LockedJob): Promise<LockedJob | undefined> =>
+      readPriced(context, job).catch(ignoreUnavailable),
+    /**
+     * Which worker proved an answer on the ledger while the job is not settled. Undefined where none
+     * did, or while the ledger is out of reach.
+     */
+    async undeliveredProof({
+      address,
+    }: LockedJob): Promise<{ workerAddress: string; attempt: number } | undefined> {
       const reading = readJob(context, address);
       const found = await reading.catch(ignoreUnavailable);
       if (found?.status !== 'settling') return undefined;
       return { workerAddress: toBase58(found.worker), attempt: found.attempt };
     },
+    /** Announces which worker is asked; sent within a moment unless the job's end carries it. */
     acknowledge: acknowledgements.announce,
-    settle: (job, answer, countedTokens, kept) =>
+    /**
+     * Proves and settles in one transaction, again until it is decided or too late.
+     *
+     * @param kept nothing is sent before it resolves
+     */
+    settle: (
+      job: LockedJob,
+      answer: ProvenAnswer,
+      countedTokens: number,
+      kept: Promise<void>,
+    ): Promise<SettleResult> =>
       ending(job, settleOnLedger(context, acknowledgements, { job, answer, countedTokens, kept })),
-    fail: (job, reason, { hadWorker = true } = {}) => {
+    /** @param of.hadWorker whether the worker that was asked last took the job, and is recorded */
+    fail(
+      job: LockedJob,
+      reason: Exclude<FailureReason, 'none'>,
+      { hadWorker = true }: { hadWorker?: boolean } = {},
+    ): Promise<JobResult> {
       const acknowledgement = hadWorker ? acknowledgements.collect(job) : undefined;
       return ending(job, failOnLedger(context, job, reason, { acknowledgement }));
     },
-    refund: (job) => ending(job, refundOnLedger(context, job)),
-    async readSettlement(job, signature) {
+    /** To be called once the ledger's time allows it. */
+    refund: (job: LockedJob): Promise<JobResult> => ending(job, refundOnLedger(context, job)),
+    /**
+     * What the settlement's own event says, for when the mirror lacks it. Undefined where there is no
+     * such event, or while the ledger is out of reach.
+     *
+     * @param signature the settlement's, where it is known
+     */
+    async readSettlement(
+      job: JobKey,
+      signature: string | null,
+    ): Promise<SettlementRecord | undefined> {
       try {
         return await readSettlement(context, job, signature);
       } catch (error) {

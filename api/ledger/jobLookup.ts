@@ -160,16 +160,13 @@ async function readEvents(
   return decodeEvents(shown, addresses.programId);
 }
 
-/** Finds jobs on the ledger that the mirror has not seen yet. */
-export interface UnmirroredJobs {
-  /** @throws LedgerUnavailableError */
-  find(key: JobKey): Promise<JobRow | undefined>;
-}
+export type UnmirroredJobs = ReturnType<typeof createUnmirroredJobs>;
 
+/** Finds jobs on the ledger that the mirror has not seen yet. */
 export function createUnmirroredJobs(
   context: LedgerContext,
   listModels: () => readonly ModelRow[],
-): UnmirroredJobs {
+) {
   const { connection, addresses, commitment } = context;
 
   /** @throws while the node's lists are behind its accounts */
@@ -182,7 +179,8 @@ export function createUnmirroredJobs(
   }
 
   return {
-    async find(key) {
+    /** @throws LedgerUnavailableError */
+    async find(key: JobKey): Promise<JobRow | undefined> {
       const address = locate(addresses, key)?.address;
       const job = address && (await readJob(context, address));
       const model = job && listModels().find((one) => one.address === job.model.toBase58());

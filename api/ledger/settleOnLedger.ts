@@ -16,32 +16,21 @@ import { failContradicted, isContradicted, isOfAttempt, type ProvenAnswer } from
 import { failOnLedger } from './refundOnLedger.ts';
 import type { JobResult, SettleResult } from './results.ts';
 
-/** Announces on the ledger which worker was asked. No request waits for it. */
-export interface Acknowledgements {
-  announce(job: LockedJob, workerAddress: string, attempt: number): void;
-  /** Takes back one that was not sent yet: a settlement contains it. */
-  withdraw(job: LockedJob): void;
-  /**
-   * The acknowledgement that a job's failure has to carry, taken back as by `withdraw`. Undefined
-   * when the ledger has confirmed it.
-   */
-  collect(job: LockedJob): TransactionInstruction | undefined;
-  /** Withdraws it, and forgets the job. */
-  forget(job: LockedJob): void;
-}
-
 interface Announced {
   /** Built when it is sent, so that the worker is asked without that delay. */
   instruction: () => TransactionInstruction;
   isConfirmed: boolean;
 }
 
-export function createAcknowledgements(context: LedgerContext): Acknowledgements {
+export type Acknowledgements = ReturnType<typeof createAcknowledgements>;
+
+/** Announces on the ledger which worker was asked. No request waits for it. */
+export function createAcknowledgements(context: LedgerContext) {
   const { acknowledgements, logger, signer } = context;
   const announced = new Map<string, Announced>();
 
   return {
-    announce(job, workerAddress, attempt) {
+    announce(job: LockedJob, workerAddress: string, attempt: number): void {
       const instruction = () =>
         jobAcknowledge({
           ...actor(context),
@@ -64,15 +53,21 @@ export function createAcknowledgements(context: LedgerContext): Acknowledgements
         },
       );
     },
-    withdraw(job) {
+    /** Takes back one that was not sent yet: a settlement contains it. */
+    withdraw(job: LockedJob): void {
       acknowledgements.take(job.id);
     },
-    collect(job) {
+    /**
+     * The acknowledgement that a job's failure has to carry, taken back as by `withdraw`. Undefined
+     * when the ledger has confirmed it.
+     */
+    collect(job: LockedJob): TransactionInstruction | undefined {
       acknowledgements.take(job.id);
       const last = announced.get(job.id);
       return last?.isConfirmed ? undefined : last?.instruction();
     },
-    forget(job) {
+    /** Withdraws it, and forgets the job. */
+    forget(job: LockedJob): void {
       acknowledgements.take(job.id);
       announced.delete(job.id);
     },
