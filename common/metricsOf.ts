@@ -30,4 +30,7 @@ export function metricsOf(registry: Registry) {
   };
 }
 
+/** The makers of one registry's metrics. */
+export type Metrics = ReturnType<typeof metricsOf>;
+
 type Reading = number | undefined;

@@ -28,39 +28,22 @@ import {
 } from '../sql/accounts.ts';
 import { asApiError } from './refusals.ts';
 
-/** A wallet's webhooks. The caller has checked that the wallet is the client's. */
-export interface Webhooks {
-  /**
-   * @returns the webhook; with its secret where we made it, which is not shown again
-   * @throws ApiError for an address we will not call, the same webhook again, or one too many
-   */
-  create(
-    wallet: string,
-    request: WebhookRequest,
-  ): Promise<{ webhook: WebhookRow; madeSecret?: string }>;
-  /**
-   * Changes where a webhook's events go, or which ones, as `editWebhook` does.
-   *
-   * @param budget of what was requested for the webhook and goes to another host now
-   * @throws ApiError as `create`, or `webhook_not_found`
-   */
-  edit(wallet: string, id: string, change: WebhookChange, budget: Budget): Promise<void>;
-  /** Newest first. */
-  list(wallet: string): Promise<WebhookRow[]>;
-  /** @throws ApiError `webhook_not_found` */
-  remove(wallet: string, id: string): Promise<void>;
-}
-
 const WEBHOOKS_PER_WALLET_MAX = 20;
 const WEBHOOK_ID = /^wh_[0-9a-f]{32}$/;
 
-/** @param options.sealing keeps the secrets, which the delivering process opens */
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/**
+ * A wallet's webhooks. The caller has checked that the wallet is the client's.
+ *
+ * @param options.sealing keeps the secrets, which the delivering process opens
+ */
 export function createWebhooks(options: {
   pool: pg.Pool;
   sealing: Pick<Sealing, 'seal'>;
   resolve: ResolveName;
   allowLoopback: boolean;
-}): Webhooks {
+}) {
   const { pool, sealing, resolve, allowLoopback } = options;
 
   async function assertCallable(text: string): Promise<void> {
@@ -76,7 +59,14 @@ export function createWebhooks(options: {
   }
 
   return {
-    async create(wallet, { url, events, secret }) {
+    /**
+     * @returns the webhook; with its secret where we made it, which is not shown again
+     * @throws ApiError for an address we will not call, the same webhook again, or one too many
+     */
+    async create(
+      wallet: string,
+      { url, events, secret }: WebhookRequest,
+    ): Promise<{ webhook: WebhookRow; madeSecret?: string }> {
       await assertCallable(url);
       const signingSecret = secret ?? generateSecret();
       const webhook = {
@@ -97,12 +87,20 @@ export function createWebhooks(options: {
       const row = await asApiError(inserting);
       return { webhook: row, ...(secret ? {} : { madeSecret: signingSecret }) };
     },
-    async edit(wallet, id, change, budget) {
+    /**
+     * Changes where a webhook's events go, or which ones, as `editWebhook` does.
+     *
+     * @param budget of what was requested for the webhook and goes to another host now
+     * @throws ApiError as `create`, or `webhook_not_found`
+     */
+    async edit(wallet: string, id: string, change: WebhookChange, budget: Budget): Promise<void> {
       if (change.url !== undefined) await assertCallable(change.url);
       await asApiError(editWebhook(pool, { id, wallet }, change, budget));
     },
-    list: (wallet) => selectWebhooks(pool, wallet),
-    async remove(wallet, id) {
+    /** Newest first. */
+    list: (wallet: string): Promise<WebhookRow[]> => selectWebhooks(pool, wallet),
+    /** @throws ApiError `webhook_not_found` */
+    async remove(wallet: string, id: string): Promise<void> {
       const isRemoved = WEBHOOK_ID.test(id) && (await removeWebhook(pool, { wallet, id }));
       if (isRemoved) return;
       throw new ApiError('webhook_not_found', 'The wallet of this key has no such webhook.');

@@ -29,22 +29,6 @@ export interface Session extends SessionWithRoles {
   is_operator: boolean;
 }
 
-export interface Sessions {
-  message(address: string): Promise<SignInMessage>;
-  /**
-   * Opens a session.
-   *
-   * @returns it, and the token of its cookie, which is kept nowhere else
-   * @throws ApiError `sign_in_refused`
-   */
-  start(signIn: SignIn, browser: string): Promise<{ session: Session; token: string }>;
-  /** @returns the live session of a cookie's token */
-  find(token: string): Promise<Session | undefined>;
-  list(wallet: string): Promise<SessionRow[]>;
-  /** @throws ApiError `session_not_found` */
-  end(key: { wallet: string; id: string }): Promise<void>;
-}
-
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 const BROWSER_LENGTH_MAX = 300;
@@ -55,15 +39,18 @@ interface SignInServices {
   nowMs: () => number;
 }
 
+export type Sessions = ReturnType<typeof createSessions>;
+
 /**
  * @param options.operators wallets that may do what is not on the ledger
  * @param options.gateway the Gateway account's address
  */
 export function createSessions(
   options: SignInServices & { operators: readonly string[]; gateway: string },
-): Sessions {
+) {
   const { database, texts, operators, gateway } = options;
 
+  /** @returns the live session of a cookie's token */
   async function find(token: string): Promise<Session | undefined> {
     if (!TOKEN.test(token)) return undefined;
     const session = await selectSession(database, { tokenSha256: hashToken(token), gateway });
@@ -71,11 +58,17 @@ export function createSessions(
   }
 
   return {
-    async message(address) {
+    async message(address: string): Promise<SignInMessage> {
       const { message, input } = await texts.write(address);
       return { message, input };
     },
-    async start(signIn, browser) {
+    /**
+     * Opens a session.
+     *
+     * @returns it, and the token of its cookie, which is kept nowhere else
+     * @throws ApiError `sign_in_refused`
+     */
+    async start(signIn: SignIn, browser: string): Promise<{ session: Session; token: string }> {
       await checkSignIn(options, signIn);
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       await insertSession(database, {
@@ -89,8 +82,9 @@ export function createSessions(
       return { session, token };
     },
     find,
-    list: (wallet) => selectSessions(database, wallet),
-    async end(key) {
+    list: (wallet: string): Promise<SessionRow[]> => selectSessions(database, wallet),
+    /** @throws ApiError `session_not_found` */
+    async end(key: { wallet: string; id: string }): Promise<void> {
       if (await deleteSession(database, key)) return;
       throw new ApiError('session_not_found', 'The wallet has no such session.');
     },

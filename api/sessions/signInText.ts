@@ -15,16 +15,7 @@ interface SignInText extends SignInMessage {
   expiresAtMs: number;
 }
 
-export interface SignInTexts {
-  /** A new text for this wallet to sign. */
-  write(address: string): Promise<SignInText>;
-  /**
-   * Makes the text of a nonce again.
-   *
-   * @returns undefined where we made no such nonce for this wallet
-   */
-  restore(address: string, nonce: string): Promise<SignInText | undefined>;
-}
+export type SignInTexts = ReturnType<typeof createSignInTexts>;
 
 /**
  * Writes the texts of Sign-In-With-Solana. Each is made of its wallet and its nonce alone: the nonce
@@ -40,7 +31,7 @@ export function createSignInTexts(options: {
   publicUrl: string;
   chain: () => Promise<string>;
   nowMs: () => number;
-}): SignInTexts {
+}) {
   const { publicUrl, chain, nowMs } = options;
   const { host, origin } = new URL(publicUrl);
   const seals = options.secrets.map((secret) =>
@@ -67,7 +58,8 @@ export function createSignInTexts(options: {
   }
 
   return {
-    async write(address) {
+    /** A new text for this wallet to sign. */
+    async write(address: string): Promise<SignInText> {
       const issuedAtMs = nowMs();
       const begun = Buffer.alloc(RANDOM_BYTES + TIME_BYTES);
       randomBytes(RANDOM_BYTES).copy(begun);
@@ -75,7 +67,12 @@ export function createSignInTexts(options: {
       const mac = macOf(seals[0] as Buffer, address, begun);
       return textOf(address, Buffer.concat([begun, mac]).toString('hex'), issuedAtMs);
     },
-    async restore(address, nonce) {
+    /**
+     * Makes the text of a nonce again.
+     *
+     * @returns undefined where we made no such nonce for this wallet
+     */
+    async restore(address: string, nonce: string): Promise<SignInText | undefined> {
       if (!NONCE.test(nonce)) return undefined;
       const bytes = Buffer.from(nonce, 'hex');
       const begun = bytes.subarray(0, RANDOM_BYTES + TIME_BYTES);

@@ -59,21 +59,18 @@ export function observeState(
 ): void {
   const { clock, directory } = parts;
   const { observe } = metricsOf(registry);
+  const { answering } = directory;
   observe(
     'svc_api_ledger_clock_offset_seconds',
     "The ledger's time minus this machine's; no number before it was read",
     () => (clock.isRead ? clock.offsetMs / 1_000 : Number.NaN),
   );
-  observe(
-    'svc_api_workers',
-    'Workers that answered their last probe',
-    () => directory.answering().length,
-  );
+  observe('svc_api_workers', 'Workers that answered their last probe', () => answering().length);
   observe('svc_api_worker_slots', 'Places at those workers', () =>
-    sum(directory.answering().map(({ capacity }) => capacity)),
+    sum(answering().map(({ capacity }) => capacity)),
   );
   observe('svc_api_worker_slots_held', 'Places of them that this process holds', () =>
-    sum(directory.answering().map(({ inFlight }) => inFlight)),
+    sum(answering().map(({ inFlight }) => inFlight)),
   );
   new Counter({
     name: 'svc_api_worker_failures_total',
@@ -82,7 +79,7 @@ export function observeState(
     registers: [registry],
     collect() {
       this.reset();
-      for (const { address, cooldown } of directory.answering()) {
+      for (const { address, cooldown } of answering()) {
         this.inc({ worker: address }, cooldown.failuresTotal);
       }
     },

@@ -1,6 +1,6 @@
 import type { PublicKey } from '@solana/web3.js';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { metricsOf } from '../../common/metricsOf.ts';
+import { type Metrics, metricsOf } from '../../common/metricsOf.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
 import type { JobTiming } from '../sql/jobs.ts';
@@ -21,7 +21,16 @@ export type ApiMetrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { counter, gauge, histogram } = metricsOf(registry);
+  const metrics = metricsOf(registry);
+  return {
+    registry,
+    ...requestMetrics(metrics),
+    ...jobMetrics(metrics),
+    ...transactionMetrics(metrics),
+  };
+}
+
+function requestMetrics({ counter, gauge, histogram }: Metrics) {
   const requests = counter(
     'svc_api_requests_total',
     'Requests answered; a status of "left" means that the client left before its answer',
@@ -38,11 +47,34 @@ export function createMetrics() {
     'Stages of a completion: lock, worker (of it first_token), settle, mirror',
     { labelNames: ['stage'], buckets: STAGE_BUCKETS_SECONDS },
   );
+  return {
+    requestStarted: (): void => requestsInFlight.inc(),
+    /** @param request.code the error's, or `none` */
+    requestEnded(
+      request: Record<'method' | 'route' | 'status' | 'code', string> & { seconds: number },
+    ): void {
+      const { seconds, ...labels } = request;
+      requestsInFlight.dec();
+      requests.inc(labels);
+      requestSeconds.observe({ route: labels.route }, seconds);
+    },
+    stage: (stage: StageName, seconds: number): void => stages.observe({ stage }, seconds),
+  };
+}
+
+function jobMetrics({ counter, gauge }: Metrics) {
   const jobs = counter('svc_api_jobs_total', 'Jobs by how they ended', ['end']);
   const jobsInFlight = gauge(
     'svc_api_jobs_in_flight',
     'Jobs locked by this process and not ended yet',
   );
+  return {
+    jobsInFlight: (count: number): void => jobsInFlight.set(count),
+    jobEnded: (end: JobMetricResult): void => jobs.inc({ end }),
+  };
+}
+
+function transactionMetrics({ gauge, histogram }: Metrics) {
   const sending = gauge(
     'svc_api_transactions_in_flight',
     'Transactions waiting for their turn or for their confirmation',
@@ -54,24 +86,6 @@ export function createMetrics() {
     { labelNames: ['lane', 'outcome'], buckets: STAGE_BUCKETS_SECONDS },
   );
   return {
-    registry,
-    requestStarted: (): void => requestsInFlight.inc(),
-    /** @param ended.code the error's, or `none` */
-    requestEnded(ended: {
-      method: string;
-      route: string;
-      status: string;
-      code: string;
-      seconds: number;
-    }): void {
-      const { seconds, ...labels } = ended;
-      requestsInFlight.dec();
-      requests.inc(labels);
-      requestSeconds.observe({ route: labels.route }, seconds);
-    },
-    stage: (stage: StageName, seconds: number): void => stages.observe({ stage }, seconds),
-    jobsInFlight: (count: number): void => jobsInFlight.set(count),
-    jobEnded: (end: JobMetricResult): void => jobs.inc({ end }),
     /** Counts a transaction that is sent. @returns to be called at its end */
     observeSend(lane: string): (outcome: SendResult['status'] | 'unknown') => void {
       const stop = sends.startTimer({ lane });

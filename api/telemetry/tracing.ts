@@ -72,32 +72,28 @@ export async function createTracing(options: {
   };
 }
 
-/** The trace of one request: a span, with a child for each stage. */
-interface RequestTrace {
-  /** @param startMs, endMs of `performance.now()` */
-  stage(name: string, startMs: number, endMs: number): void;
-  end(answer: {
-    method: string;
-    route: string;
-    status: string;
-    code: string;
-    requestId: string;
-    jobId: string | undefined;
-  }): void;
-}
-
 /**
- * Each trace begins here. A parent that a client sends would let it choose what we record.
+ * The trace of one request: a span, with a child for each stage. Each trace begins here. A parent that
+ * a client sends would let it choose what we record.
  */
-export function startRequestTrace(tracer: Tracer): RequestTrace {
+export function startRequestTrace(tracer: Tracer) {
   const options = { kind: SpanKind.SERVER, startTime: epochMs(performance.now()) };
   const span = tracer.startSpan('request', options, ROOT_CONTEXT);
   const below = trace.setSpan(ROOT_CONTEXT, span);
   return {
-    stage(name, startMs, endMs) {
+    /** @param startMs, endMs of `performance.now()` */
+    stage(name: string, startMs: number, endMs: number): void {
       tracer.startSpan(name, { startTime: epochMs(startMs) }, below).end(epochMs(endMs));
     },
-    end({ method, route, status, code, requestId, jobId }) {
+    end(answer: {
+      method: string;
+      route: string;
+      status: string;
+      code: string;
+      requestId: string;
+      jobId: string | undefined;
+    }): void {
+      const { method, route, status, code, requestId, jobId } = answer;
       span.updateName(`${method} ${route}`);
       span.setAttributes({
         'http.request.method': method,
@@ -125,42 +121,34 @@ function describeEnd(span: Span, status: string, code: string): void {
 
 export type StageName = 'lock' | 'first_token' | 'worker' | 'settle' | 'mirror';
 
-export interface Stages {
-  /** Ends the running stage, under this name. */
-  mark(name: StageName): void;
-  /** Records a moment within the running stage, which goes on. Of several, the last counts. */
-  note(name: StageName): void;
-  /** The durations of ended stages, in whole milliseconds. */
-  durationsMs(): Partial<Record<StageName, number>>;
-  /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
-  header(): string;
-}
+export type Stages = ReturnType<typeof createStages>;
 
-/**
- * @param onStage called with each stage as it ends, in milliseconds of `performance.now()`
- */
-export function createStages(
-  onStage: (name: StageName, startMs: number, endMs: number) => void,
-): Stages {
+/** @param onStage called with each stage as it ends, in milliseconds of `performance.now()` */
+export function createStages(onStage: (name: StageName, startMs: number, endMs: number) => void) {
   const durations = new Map<StageName, number>();
   let startMs = performance.now();
   return {
-    mark(name) {
+    /** Ends the running stage, under this name. */
+    mark(name: StageName): void {
       const endMs = performance.now();
       durations.set(name, endMs - startMs);
       onStage(name, startMs, endMs);
       startMs = endMs;
     },
-    note(name) {
+    /** Records a moment within the running stage, which goes on. Of several, the last counts. */
+    note(name: StageName): void {
       durations.set(name, performance.now() - startMs);
     },
-    durationsMs: () =>
+    /** The durations of ended stages, in whole milliseconds. */
+    durationsMs: (): Partial<Record<StageName, number>> =>
       Object.fromEntries([...durations].map(([name, ms]) => [name, Math.round(ms)])),
-    header: () => [...durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
+    /** `lock;dur=21.4, worker;dur=3.0, …`, in milliseconds. */
+    header: (): string =>
+      [...durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
   };
 }
 
 /** The trace of the request that this response answers. */
-export function traceOf(response: Response): RequestTrace {
+export function traceOf(response: Response): ReturnType<typeof startRequestTrace> {
   return response.locals.trace;
 }

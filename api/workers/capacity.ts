@@ -2,19 +2,6 @@ import { systemTime, type Time } from '../../common/wait.ts';
 import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import type { WorkerRow } from '../sql/workers.ts';
 
-/** How far a worker is trusted with jobs, by its last results. Times are of one clock. */
-export interface Cooldown {
-  /** Incidents since its last proven answer. */
-  failures: number;
-  /** Incidents since this process began. */
-  failuresTotal: number;
-  failedAtMs: number;
-  /** Until then it is asked only where no sound worker is left. */
-  coolUntilMs: number;
-  /** Until then it has no capacity, as it said. */
-  busyUntilMs: number;
-}
-
 /** A process that restarts is back in about that time. */
 const COOL_DOWN_MS_MIN = 2_000;
 /** What it costs to find out that a broken worker works again: one job's failover a minute. */
@@ -24,14 +11,20 @@ const BUSY_MS = 1_000;
 /** A worker's `Retry-After` keeps it out no longer than ours may last. */
 const BUSY_MS_MAX = RETRY_AFTER_SECONDS_MAX * 1_000;
 
-export function newCooldown(): Cooldown {
-  const never = Number.NEGATIVE_INFINITY;
+export type Cooldown = ReturnType<typeof newCooldown>;
+
+/** How far a worker is trusted with jobs, by its last results. Times are of one clock. */
+export function newCooldown() {
   return {
+    /** Incidents since its last proven answer. */
     failures: 0,
+    /** Incidents since this process began. */
     failuresTotal: 0,
-    failedAtMs: never,
-    coolUntilMs: never,
-    busyUntilMs: never,
+    failedAtMs: -Infinity,
+    /** Until then it is asked only where no sound worker is left. */
+    coolUntilMs: -Infinity,
+    /** Until then it has no capacity, as it said. */
+    busyUntilMs: -Infinity,
   };
 }
 
@@ -52,7 +45,7 @@ export function recordFailure(cooldown: Cooldown, begunAtMs: number, nowMs: numb
 /** The worker proved an answer: what was wrong is over. */
 function recordSuccess(cooldown: Cooldown): void {
   cooldown.failures = 0;
-  cooldown.coolUntilMs = Number.NEGATIVE_INFINITY;
+  cooldown.coolUntilMs = -Infinity;
 }
 
 /** The worker had no capacity. It works, so this is no failure. */
@@ -72,34 +65,10 @@ interface StartProbe {
   firstTokenMs: Readonly<Record<string, number>>;
 }
 
-/** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
-export interface KnownWorker extends WorkerRow {
-  /** Whether the ledger lets it take jobs. One that left keeps its running jobs and gets no other. */
-  isEligible: boolean;
-  capacity: number;
-  /** Jobs that this process has given it, or is about to. */
-  inFlight: number;
-  /** Jobs of other processes that it ran when it was last probed. */
-  inFlightElsewhere: number;
-  /** Smoothed time to first token by model address. */
-  firstTokens: Map<string, FirstToken>;
-  /** Smoothed time that a proven job held capacity; 0 until one did. */
-  jobMs: number;
-  cooldown: Cooldown;
-  probedAtMs: number;
-  answeredAtMs: number;
-  /** Undefined before its first answer. */
-  startProbe: StartProbe | undefined;
-  /** Whether its last probe came to nothing. */
-  isSilent: boolean;
-  /** Why it takes no jobs, where it may be quoted. */
-  unreadyReason: string | undefined;
-}
-
 /** Nothing listens at its endpoint: it is out until a probe is answered. */
 export function recordUnreachable(worker: KnownWorker): void {
   worker.isSilent = true;
-  worker.answeredAtMs = Number.NEGATIVE_INFINITY;
+  worker.answeredAtMs = -Infinity;
 }
 
 interface FirstToken {
@@ -115,13 +84,20 @@ function smoothed(previous: number | undefined, observed: number): number {
   return previous ? previous + SMOOTHING * (observed - previous) : observed;
 }
 
-export function newWorker(row: WorkerRow): KnownWorker {
+export type KnownWorker = ReturnType<typeof newWorker>;
+
+/** What one API process knows of a worker. Times are milliseconds of the process's own clock. */
+export function newWorker(row: WorkerRow) {
   return {
     ...row,
     ...unknownHealth(),
+    /** Whether the ledger lets it take jobs. One that left keeps its running jobs and gets no other. */
     isEligible: true,
+    /** Jobs that this process has given it, or is about to. */
     inFlight: 0,
-    firstTokens: new Map(),
+    /** Smoothed time to first token by model address. */
+    firstTokens: new Map<string, FirstToken>(),
+    /** Smoothed time that a proven job held capacity; 0 until one did. */
     jobMs: 0,
     cooldown: newCooldown(),
   };
@@ -129,15 +105,18 @@ export function newWorker(row: WorkerRow): KnownWorker {
 
 /** What is known of an endpoint that never answered: it is offered no work before it does. */
 export function unknownHealth() {
-  const never = Number.NEGATIVE_INFINITY;
   return {
     capacity: 0,
+    /** Jobs of other processes that it ran when it was last probed. */
     inFlightElsewhere: 0,
-    probedAtMs: never,
-    answeredAtMs: never,
-    startProbe: undefined,
+    probedAtMs: -Infinity,
+    answeredAtMs: -Infinity,
+    /** Undefined before its first answer. */
+    startProbe: undefined as StartProbe | undefined,
+    /** Whether its last probe came to nothing. */
     isSilent: false,
-    unreadyReason: undefined,
+    /** Why it takes no jobs, where it may be quoted. */
+    unreadyReason: undefined as string | undefined,
   };
 }
 
@@ -255,20 +234,7 @@ interface ReservationRequest {
   except: ReadonlySet<string>;
 }
 
-export interface Capacity {
-  /**
-   * Reserves capacity at a worker of the model, waiting up to `waitMs` for it.
-   *
-   * @returns undefined when none came free, or when `signal` aborted
-   */
-  reserve(
-    wish: ReservationRequest & { waitMs: number; signal?: AbortSignal },
-  ): Promise<Reservation | undefined>;
-  /** How many wait for capacity at the model's workers. */
-  waiting(modelAddress: string): number;
-  /** Lets all waiting requests try again, in the order they came. */
-  offer(): void;
-}
+export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Reserves capacity, first come, first served among waiting requests. */
 export function createCapacity(options: {
@@ -277,7 +243,7 @@ export function createCapacity(options: {
   random: () => number;
   /** Called for each attempt that fails by the worker's own fault. */
   onFailure?: (worker: string, modelAddress: string) => void;
-}): Capacity {
+}) {
   const { candidates, time = systemTime, random, onFailure } = options;
   const { nowMs } = time;
   const waiting = new Set<{ modelAddress: string; lookAgain: () => void }>();
@@ -295,10 +261,23 @@ export function createCapacity(options: {
   }
 
   return {
+    /** Lets all waiting requests try again, in the order they came. */
     offer,
-    waiting: (modelAddress) =>
+    /** How many wait for capacity at the model's workers. */
+    waiting: (modelAddress: string): number =>
       [...waiting].filter((waiter) => waiter.modelAddress === modelAddress).length,
-    reserve({ waitMs, signal, ...wish }) {
+    /**
+     * Reserves capacity at a worker of the model, waiting up to `waitMs` for it.
+     *
+     * @returns undefined when none came free, or when `signal` aborted
+     */
+    reserve({
+      waitMs,
+      signal,
+      ...wish
+    }: ReservationRequest & { waitMs: number; signal?: AbortSignal }): Promise<
+      Reservation | undefined
+    > {
       if (signal?.aborted) return Promise.resolve(undefined);
       const reservation = take(wish);
       if (reservation || waitMs === 0) return Promise.resolve(reservation);

@@ -40,17 +40,6 @@ export function commitmentTo({ requestSalt, chat, tokenLimit }: WorkerTask): Uin
   return requestCommitment(requestSalt, { ...chat, token_limit: tokenLimit });
 }
 
-export interface WorkerClient {
-  /**
-   * Puts the job to the worker, at once, and yields what it answers, up to its proof: what arrives
-   * together is yielded together.
-   * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
-   */
-  submit(task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]>;
-  /** Asks the worker to stop, send what it has and prove that. */
-  stop(task: WorkerTask): Promise<void>;
-}
-
 /** A stop is answered at once; the last deltas and the proof come on the open stream. */
 const STOP_TIMEOUT_MS = 5_000;
 /** How long a body is read to its end, so that its connection can be used again. */
@@ -65,15 +54,23 @@ interface ClientOptions {
   nowMs: () => number;
 }
 
+export type WorkerClient = ReturnType<typeof createWorkerClient>;
+
 /**
  * Speaks the worker protocol (docs/worker-protocol.md). The hot signer signs requests: the worker
  * finds its key by the job's controller on the ledger.
  */
-export function createWorkerClient(options: ClientOptions): WorkerClient {
+export function createWorkerClient(options: ClientOptions) {
   return {
-    submit: (task, signal) =>
+    /**
+     * Puts the job to the worker, at once, and yields what it answers, up to its proof: what arrives
+     * together is yielded together.
+     * @throws WorkerFailedError when it refuses, breaks off, or says what the protocol does not know
+     */
+    submit: (task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]> =>
       failingAsWorker(readAnswer(postJob(options, task, signal), options.allowBuiltin)),
-    async stop(task) {
+    /** Asks the worker to stop, send what it has and prove that. */
+    async stop(task: WorkerTask): Promise<void> {
       const { attempt } = task;
       const signal = AbortSignal.timeout(STOP_TIMEOUT_MS);
       const path = `/jobs/${toBase58(task.jobAddress)}/stop`;

@@ -14,7 +14,6 @@ import {
   selectFirstTokens,
 } from '../sql/workers.ts';
 import {
-  type Capacity,
   createCapacity,
   type KnownWorker,
   newWorker,
@@ -29,26 +28,6 @@ import {
   type WorkerProbe,
 } from './health.ts';
 
-/** The pool of workers: who may be asked, who answers, and who has capacity. */
-export interface WorkerDirectory {
-  /** Reads workers and probes them until `close`. Resolves after the first round. */
-  start(): Promise<void>;
-  close(): Promise<void>;
-  /** Eligible workers that answered a probe in time. */
-  answering(): KnownWorker[];
-  /** Those of them that host the model. */
-  active(modelAddress: string): KnownWorker[];
-  /** The p50 of the start probes of its active workers, in whole milliseconds; undefined without one. */
-  startProbeMs(model: Pick<ModelRow, 'address' | 'id'>): number | undefined;
-  /** Why the first of its workers that says so takes no jobs. */
-  unreadyReason(modelAddress: string): string | undefined;
-  /** Whole seconds after which a request that found no capacity may find some. */
-  retryAfterSeconds(modelAddress: string): number;
-  reserve: Capacity['reserve'];
-  /** Reads the workers now, for one that may have left within the last second. */
-  refresh(): Promise<void>;
-}
-
 /** How far the pool may be behind the mirror: a worker that leaves is asked that long at most. */
 const READ_INTERVAL_MS = 1_000;
 
@@ -61,7 +40,13 @@ interface WorkerObserver {
   failed(worker: string, modelAddress: string): void;
 }
 
-/** @param options.random in [0, 1), for the choice among workers */
+export type WorkerDirectory = ReturnType<typeof createWorkerDirectory>;
+
+/**
+ * The pool of workers: who may be asked, who answers, and who has capacity.
+ *
+ * @param options.random in [0, 1), for the choice among workers
+ */
 export function createWorkerDirectory(options: {
   database: Database;
   logger: Logger;
@@ -69,7 +54,7 @@ export function createWorkerDirectory(options: {
   time?: Time;
   random?: () => number;
   observer?: WorkerObserver;
-}): WorkerDirectory {
+}) {
   const { database, logger, probe, time = systemTime, random = Math.random, observer } = options;
   const { nowMs } = time;
   const workers = new Map<string, KnownWorker>();
@@ -158,34 +143,41 @@ export function createWorkerDirectory(options: {
   }
 
   return {
-    async start() {
+    /** Reads workers and probes them until `close`. Resolves after the first round. */
+    async start(): Promise<void> {
       await readWorkers();
       await recallFirstTokens();
       await probeDue();
       loop = run();
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       await loop;
     },
+    /** Eligible workers that answered a probe in time. */
     answering,
+    /** Those of them that host the model. */
     active,
-    startProbeMs({ address, id }) {
+    /** The p50 of the start probes of its active workers, in whole milliseconds; undefined without one. */
+    startProbeMs({ address, id }: Pick<ModelRow, 'address' | 'id'>): number | undefined {
       const probes = active(address).flatMap(({ startProbe }) => startProbe ?? []);
       const ms = probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs);
       const middle = ms.sort((one, other) => one - other)[Math.ceil(ms.length / 2) - 1];
       return middle === undefined ? undefined : Math.round(middle);
     },
-    unreadyReason: (modelAddress) =>
+    /** Why the first of its workers that says so takes no jobs. */
+    unreadyReason: (modelAddress: string): string | undefined =>
       hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,
-    retryAfterSeconds: (modelAddress) =>
+    /** Whole seconds after which a request that found no capacity may find some. */
+    retryAfterSeconds: (modelAddress: string): number =>
       retryAfterSeconds({
         workers: hosting(eligible(), modelAddress),
         waiting: capacity.waiting(modelAddress),
         nowMs: nowMs(),
       }),
     reserve: capacity.reserve,
-    refresh() {
+    /** Reads the workers now, for one that may have left within the last second. */
+    refresh(): Promise<void> {
       refreshing ??= readWorkers().finally(() => {
         refreshing = undefined;
       });
@@ -237,15 +229,8 @@ export function retryAfterSeconds(options: {
 
 /** The next probe, at the earliest; what has been away for long is expected to stay away as long. */
 function untilBackMs({ probedAtMs, answeredAtMs }: KnownWorker, nowMs: number): number {
-  if (probedAtMs === Number.NEGATIVE_INFINITY) return 0;
+  if (probedAtMs === -Infinity) return 0;
   return Math.max(probedAtMs + PROBE_INTERVAL_MS - nowMs, nowMs - answeredAtMs);
-}
-
-/** The pool of workers, and where it is recorded how they do. */
-interface OpenWorkers {
-  directory: WorkerDirectory;
-  /** Records a first token, for the choice of every instance and the worker's hours. */
-  recordFirstToken(observation: Observation): void;
 }
 
 /** Waits for the database, and for the first round of probes. */
@@ -256,7 +241,7 @@ export async function openWorkers(options: {
   listModels: () => readonly ModelRow[];
   logger: Logger;
   time: Time;
-}): Promise<OpenWorkers> {
+}) {
   const { pool, shutdown, probing, listModels, logger, time } = options;
   const sightings = await shutdown.open(
     'hours of workers',
@@ -292,7 +277,8 @@ export async function openWorkers(options: {
   await awaitDatabase(directory.start, logger, time);
   return {
     directory,
-    recordFirstToken(observation) {
+    /** Records a first token, for the choice of every instance and the worker's hours. */
+    recordFirstToken(observation: Observation): void {
       observations.add(observation);
       const { worker, modelId, firstTokenMs: ms } = observation;
       sightings.add({ worker, kind: 'first_token', modelId, ms });

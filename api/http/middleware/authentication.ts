@@ -12,22 +12,20 @@ import {
 } from '../../sql/accounts.ts';
 import { requireReadablePath } from './everyRequest.ts';
 
-/** Finds whose a key is, and whether it may still be used. */
-export interface KeyAdmission {
-  /** @throws ApiError invalid_api_key or key_suspended */
-  admit(keySha256: string): Promise<KeyAndAccount>;
-}
-
 /** Statements that several requests share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
 
-export function createKeyAdmission(database: Database): KeyAdmission {
+export type KeyAdmission = ReturnType<typeof createKeyAdmission>;
+
+/** Finds whose a key is, and whether it may still be used. */
+export function createKeyAdmission(database: Database) {
   const find = batched<string, KeyAndAccount | undefined>({
     ...SHARED,
     call: (hashes) => selectKeysAndAccounts(database, hashes),
   });
   return {
-    async admit(keySha256) {
+    /** @throws ApiError invalid_api_key or key_suspended */
+    async admit(keySha256: string): Promise<KeyAndAccount> {
       const key = await find(keySha256);
       if (!key || key.status === 'revoked') throw unknownKey();
       if (key.suspension_reason !== null) {
@@ -167,18 +165,6 @@ export function assertSpender({ spender }: Payer, gateway: string): void {
   );
 }
 
-/** A token bucket for each wallet or address: `burst` requests at once, refilled steadily. */
-export interface Limit {
-  /** Takes one token. @throws ApiError `rate_limit_exceeded` where none is left */
-  spend(whose: string): void;
-}
-
-/** The same for each client address. */
-export interface BurstLimit {
-  /** @throws ApiError `rate_limit_exceeded` where the address has no token left */
-  spend(request: Request): void;
-}
-
 /** More than there are honest clients. The least recently seen are forgotten first. */
 const BUCKETS_MAX = 100_000;
 
@@ -190,8 +176,11 @@ interface Bucket {
   refilledAtMs: number;
 }
 
+export type Limit = ReturnType<typeof createLimit>;
+
 /**
- * Limits bursts, per process. It guards the process, not the ledger: credits are what bounds use.
+ * A token bucket for each wallet or address: `burst` requests at once, refilled steadily. It limits
+ * bursts, per process. It guards the process, not the ledger: credits are what bounds use.
  *
  * @param options.nowMs a monotone clock in milliseconds
  * @param options.name what is limited, for the error's message
@@ -201,7 +190,7 @@ export function createLimit(options: {
   refillPerSecond: number;
   nowMs: () => number;
   name: string;
-}): Limit {
+}) {
   const { burst, refillPerSecond, nowMs, name } = options;
   const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
 
@@ -216,7 +205,8 @@ export function createLimit(options: {
   }
 
   return {
-    spend(whose) {
+    /** Takes one token. @throws ApiError `rate_limit_exceeded` where none is left */
+    spend(whose: string): void {
       const bucket = refill(whose);
       if (bucket.left < 1) {
         throw new ApiError('rate_limit_exceeded', `Too many requests from this ${name}.`, {
@@ -236,15 +226,14 @@ export function addressOf({ ip = NO_ADDRESS }: Request): string {
   return address;
 }
 
+export type BurstLimit = ReturnType<typeof createBurstLimit>;
+
 /** Limits bursts of each client address; see `createLimit`. */
-export function createBurstLimit(options: {
-  burst: number;
-  refillPerSecond: number;
-  nowMs: () => number;
-}): BurstLimit {
+export function createBurstLimit(options: Omit<Parameters<typeof createLimit>[0], 'name'>) {
   const limit = createLimit({ ...options, name: 'address' });
   return {
-    spend(request) {
+    /** @throws ApiError `rate_limit_exceeded` where the address has no token left */
+    spend(request: Request): void {
       limit.spend(addressOf(request));
     },
   };
