@@ -4,7 +4,7 @@
  * API: `console/build` gives them `readAccess`.
  */
 import { accountRoutes } from './account.ts';
-import { completionRoutes } from './completion.ts';
+import { completionRoutes } from './completionAnswer.ts';
 import { deliveryRoutes } from './delivery.ts';
 import { jobRoutes, streamRoutes } from './job.ts';
 import { modelRoutes, networkRoutes } from './network.ts';

@@ -5,7 +5,7 @@ import { webhookKinds } from '../../webhooks/kinds.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
 import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { eventExample } from '../contracts/events.ts';
-import { modelList } from '../contracts/model.ts';
+import { modelList } from '../contracts/network.ts';
 import type { Route, RouteDocs } from '../contracts/route.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { codeSamples, examples, jobOfError, streamExample } from './examples.ts';

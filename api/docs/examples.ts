@@ -12,7 +12,7 @@ import type {
 } from '../contracts/completionAnswer.ts';
 import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
-import type { ModelList, ModelObject } from '../contracts/model.ts';
+import type { ModelList, ModelObject } from '../contracts/network.ts';
 import type { CreatedWebhook, WebhookObject } from '../contracts/webhook.ts';
 import type { CodeSample } from './openApi.ts';
 

@@ -1,6 +1,6 @@
 import { usdcValue } from '../../common/format.ts';
 import { describePriceSteps } from '../../common/priceSteps.ts';
-import type { ModelObject } from '../contracts/model.ts';
+import type { ModelObject } from '../contracts/network.ts';
 import { plain, table } from './markdown.ts';
 import type { Page } from './page.ts';
 

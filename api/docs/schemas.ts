@@ -6,7 +6,7 @@ import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnsw
 import { errorObject } from '../contracts/errors.ts';
 import { eventEnvelope } from '../contracts/events.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
-import { modelList, modelObject } from '../contracts/model.ts';
+import { modelList, modelObject } from '../contracts/network.ts';
 import {
   createdWebhook,
   deletedWebhook,

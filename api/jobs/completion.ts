@@ -17,12 +17,11 @@ import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
 import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
-import type { NewClaim, RequestIdentity, ResponseReport } from './claim.ts';
+import { type NewClaim, type RequestIdentity, type ResponseReport, replayAnswer } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
 import { endingError, refundUnproven } from './refund.ts';
-import { replayAnswer } from './replay.ts';
 import {
   awaitSettlement,
   countTokens,

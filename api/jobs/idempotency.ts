@@ -13,9 +13,15 @@ import {
   renewLeases,
   storeAnswers,
 } from '../sql/requests.ts';
-import type { Claim, NewClaim, Replay, RequestIdentity, ResponseReport } from './claim.ts';
+import type {
+  AnswerCopy,
+  Claim,
+  NewClaim,
+  Replay,
+  RequestIdentity,
+  ResponseReport,
+} from './claim.ts';
 import { claimRepeat, type RepeatServices } from './repeats.ts';
-import type { AnswerCopy } from './replay.ts';
 
 const ANSWER_LIFETIME_SECONDS = 600;
 const RENEWAL_INTERVAL_MS = 5_000;

@@ -16,8 +16,7 @@ import {
   takeOverRequest,
 } from '../sql/repeats.ts';
 import { LEASE_SECONDS, type LeaseKey } from '../sql/requests.ts';
-import type { Claim, NewClaim, Replay, RequestIdentity } from './claim.ts';
-import type { AnswerCopy } from './replay.ts';
+import type { AnswerCopy, Claim, NewClaim, Replay, RequestIdentity } from './claim.ts';
 
 /**
  * A lock that landed at the last moment may not be visible yet. The program counts whole seconds of its

@@ -17,9 +17,8 @@ import type { JobResult, KnownResult, SettlementRecord } from '../ledger/results
 import type { SettlementFacts, Usage } from '../response/delivery.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Stages } from '../telemetry/tracing.ts';
-import type { NewClaim } from './claim.ts';
+import type { AnswerCopy, NewClaim } from './claim.ts';
 import { type RefundServices, refundWhenDue } from './refund.ts';
-import type { AnswerCopy } from './replay.ts';
 
 /** From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror. */
 interface SettlementServices extends RefundServices {

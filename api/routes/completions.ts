@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { withCeiling } from '../contracts/chatCompletion.ts';
-import type { completionRoutes } from '../contracts/completion.ts';
+import type { completionRoutes } from '../contracts/completionAnswer.ts';
 import { ApiError } from '../contracts/errors.ts';
 import { secretOf } from '../http/middleware/authentication.ts';
 import { rawBodyOf } from '../http/middleware/requestBody.ts';

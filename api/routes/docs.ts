@@ -5,9 +5,14 @@ import { APP_PAGES } from '../../console/routes.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { buildDocument } from '../docs/document.ts';
 import { find, type Section } from '../docs/find.ts';
-import { errorsPage, guidePages } from '../docs/guidePages.ts';
+import {
+  errorsPage,
+  guidePages,
+  llmsFullText,
+  llmsText,
+  toMarkdownForm,
+} from '../docs/guidePages.ts';
 import { html } from '../docs/html.ts';
-import { llmsFullText, llmsText, toMarkdownForm } from '../docs/llms.ts';
 import { renderMarkdown } from '../docs/markdown.ts';
 import { modelsPage } from '../docs/modelsPage.ts';
 import { type Packages, packagesPage, servePackage } from '../docs/packagesPage.ts';

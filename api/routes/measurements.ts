@@ -1,7 +1,6 @@
 import { isoTime, isoTimeOrNull } from '../../common/format.ts';
 import type { Database } from '../../common/postgres.ts';
-import type { ModelObject } from '../contracts/model.ts';
-import type { ConsoleModel, ConsoleWorker } from '../contracts/network.ts';
+import type { ConsoleModel, ConsoleWorker, ModelObject } from '../contracts/network.ts';
 import {
   type ClassesRow,
   type PeriodRow,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import { createRequestIdentification } from '../../api/routes/completions.ts';
-import { openRequestSecret } from '../../api/sql/requestSecret.ts';
+import { openRequestSecret } from '../../api/sql/schema.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { deleteOldRequests } from '../../indexer/background/expiredRows.ts';
 import { resealSecrets } from '../../indexer/webhooks/resealSecrets.ts';

@@ -1,4 +1,4 @@
-import type { AnswerCopy } from '../../api/jobs/replay.ts';
+import type { AnswerCopy } from '../../api/jobs/claim.ts';
 import type { Usage } from '../../api/response/delivery.ts';
 
 /** The usage of an answer that costs eight credits. */

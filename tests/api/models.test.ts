@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ModelList } from '../../api/contracts/model.ts';
+import type { ModelList } from '../../api/contracts/network.ts';
 import type { Catalog } from '../../api/jobs/catalog.ts';
 import { readModelCards } from '../../api/models/cards.ts';
 import type { ModelRow } from '../../api/sql/workers.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { AnswerCopy } from '../../api/jobs/replay.ts';
+import type { AnswerCopy } from '../../api/jobs/claim.ts';
 import { countTokens, storeForRepeats } from '../../api/jobs/settlement.ts';
 import type { LockedJob } from '../../api/ledger/job.ts';
 import type { ProvenAnswer } from '../../api/ledger/proof.ts';

@@ -5,7 +5,7 @@ import { Keypair } from '@solana/web3.js';
 import type pg from 'pg';
 import { createKey } from '../../api/account/keys.ts';
 import { suspendWallet } from '../../api/account/suspensions.ts';
-import { openRequestSecret } from '../../api/sql/requestSecret.ts';
+import { openRequestSecret } from '../../api/sql/schema.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { bindLedger } from '../../indexer/mirror/bindLedger.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';

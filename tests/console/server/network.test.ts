@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ModelDetail, StatusAnswer, WorkerDetail } from '../../../api/contracts/network.ts';
 import { insertSightings, percentileOf } from '../../../api/sql/workerHours.ts';
-import { createMirrorLag } from '../../../api/status/mirrorLag.ts';
+import { createMirrorLag } from '../../../api/status/parts.ts';
 import { callLedger } from '../../../testing/ledger/ledger.ts';
 import {
   type RunningService,
