@@ -1,24 +1,19 @@
 export interface ErrorEntry {
   status: number;
-  type: string;
+  /** Where it is not the type that most errors of its status have. */
+  type?: string;
   /** Markdown for the documentation. */
   meaning: string;
   details?: readonly string[];
   hasRetryAfter?: true;
-  /** Whether only the web app's API answers with it, and /v1 never. */
-  isOfConsole?: true;
   /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
   shouldRetry?: false;
 }
 
-/**
- * Every error code a client can receive: its HTTP status, its type, and what its documentation says.
- * The one statement of the table; the renderer, the documentation page and the tests read it.
- */
-export const errorTable = {
+/** What /v1 answers with. */
+const apiErrors = {
   invalid_request: {
     status: 400,
-    type: 'invalid_request_error',
     meaning:
       'The request is malformed or a field has an invalid value; `param` names the field. Where the ' +
       "model's server refuses it, `details` names the job, whose credits are back. Of one webhook " +
@@ -38,14 +33,12 @@ export const errorTable = {
   },
   model_not_found: {
     status: 400,
-    type: 'invalid_request_error',
     meaning:
       'No model has this id. GET /v1/models lists the models that can be used. For the id in the ' +
       'path of GET /v1/models/{model_id}, the status is 404 and the type `not_found_error`.',
   },
   context_length_exceeded: {
     status: 400,
-    type: 'invalid_request_error',
     meaning:
       "The messages leave no room for an answer in the model's context window. With the model's " +
       'tokenizer the service counts their text exactly. Without it, it takes a bound of one token ' +
@@ -62,18 +55,15 @@ export const errorTable = {
   },
   missing_api_key: {
     status: 401,
-    type: 'authentication_error',
     meaning: 'The request carries no `Authorization` header.',
   },
   invalid_api_key: {
     status: 401,
-    type: 'authentication_error',
     meaning:
       'The key does not exist or was revoked, or the `Authorization` header holds something else than `Bearer <API_KEY>`.',
   },
   insufficient_credits: {
     status: 402,
-    type: 'payment_error',
     meaning:
       'The available balance is below what the request has to lock. A body above 16 KiB is not read ' +
       'for a wallet that has less than the cheapest request locks. ' +
@@ -82,14 +72,12 @@ export const errorTable = {
   },
   key_suspended: {
     status: 403,
-    type: 'permission_error',
     meaning:
       'The key is suspended for a policy violation or an abuse flag. The suspension is its ' +
       "wallet's: the wallet gets no other key until the operator reinstates it.",
   },
   spending_limit_exceeded: {
     status: 403,
-    type: 'permission_error',
     meaning:
       'The wallet limits what this service may lock per job and per day, and this is above it: ' +
       '`credits_required` against the `limit`. For a day, `left` is what it still allows until ' +
@@ -99,36 +87,30 @@ export const errorTable = {
   },
   spender_not_set: {
     status: 403,
-    type: 'permission_error',
     meaning: 'The wallet has not made this service a spender of its credit account.',
   },
   account_required: {
     status: 403,
-    type: 'permission_error',
     meaning:
       'Webhooks are for wallets with a credit account on the ledger, and this one has none yet. The ' +
       'first purchase opens it, and counts here within seconds.',
   },
   job_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning: 'The wallet of this key has no such job.',
   },
   webhook_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning: 'The wallet of this key has no such webhook.',
   },
   route_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning:
       'This path, or this method on it, does not exist. The message names the nearest address, for ' +
       'a base URL that lacks `/v1` or has it twice.',
   },
   duplicate_webhook: {
     status: 409,
-    type: 'conflict_error',
     meaning:
       'A webhook with the same `url` and `events` exists: `details.webhook_id`. Delete it first ' +
       'to set another secret.',
@@ -137,7 +119,6 @@ export const errorTable = {
   },
   idempotency_key_in_use: {
     status: 409,
-    type: 'conflict_error',
     meaning:
       'The same request is still being answered, or one with the body of a retry without a key; ' +
       'wait for `Retry-After` seconds.',
@@ -146,7 +127,6 @@ export const errorTable = {
   },
   idempotency_key_reused: {
     status: 409,
-    type: 'conflict_error',
     meaning:
       'The same request was answered and charged before, more than ten minutes ago or with ' +
       'another API key; GET /v1/jobs/{id} shows its job. Use a new key for a new request.',
@@ -155,32 +135,27 @@ export const errorTable = {
   },
   dispute_already_open: {
     status: 409,
-    type: 'conflict_error',
     meaning: 'The job has been disputed before; GET /v1/jobs/{id} shows how the dispute stands.',
     details: ['job_id'],
     shouldRetry: false,
   },
   dispute_window_expired: {
     status: 422,
-    type: 'unprocessable_error',
     meaning: "A job can be disputed for 60 seconds after its settlement, by the ledger's clock.",
     details: ['job_id', 'dispute_window_ends_at'],
   },
   idempotency_key_mismatch: {
     status: 422,
-    type: 'unprocessable_error',
     meaning: 'The Idempotency-Key was used with another body in the last 24 hours.',
     details: ['job_id'],
   },
   job_not_settled: {
     status: 422,
-    type: 'unprocessable_error',
     meaning: 'Only a settled job can be disputed: for any other, nothing was charged.',
     details: ['job_id', 'status'],
   },
   dispute_limit_reached: {
     status: 422,
-    type: 'unprocessable_error',
     meaning:
       'The wallet has as many open disputes as this service may open for it at a time. The ' +
       "wallet's own signature may open as many again (`svc send job_dispute`, from /packages/).",
@@ -188,7 +163,6 @@ export const errorTable = {
   },
   price_above_limit: {
     status: 422,
-    type: 'unprocessable_error',
     meaning:
       'The request would lock `credits_required`, which is more than its own `max_credits`. Nothing ' +
       'is locked. Raise the ceiling, or lower `max_tokens`.',
@@ -196,7 +170,6 @@ export const errorTable = {
   },
   rate_limit_exceeded: {
     status: 429,
-    type: 'rate_limit_error',
     meaning:
       'Too many requests from one address in a short time, large ones of one wallet or address at ' +
       'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
@@ -206,12 +179,10 @@ export const errorTable = {
   },
   internal_error: {
     status: 500,
-    type: 'server_error',
     meaning: 'An error on our side. Nothing is charged for a job that did not settle.',
   },
   worker_failed: {
     status: 500,
-    type: 'server_error',
     meaning:
       'No worker produced a proven answer, and nothing is charged. `refund_tx` is null where the ' +
       'ledger had not confirmed in time that the credits are back. Safe to retry.',
@@ -228,95 +199,98 @@ export const errorTable = {
   },
   service_unavailable: {
     status: 503,
-    type: 'server_error',
     meaning: 'The ledger or the database cannot be reached, or locks are paused. Safe to retry.',
     hasRetryAfter: true,
   },
   job_timeout: {
     status: 504,
-    type: 'timeout_error',
     meaning: 'No worker finished within 120 seconds; the credits are back. Safe to repeat.',
     details: ['job_id', 'credits_refunded', 'refund_tx'],
   },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** What only the web app's API answers with. */
+const consoleErrors = {
   session_required: {
     status: 401,
-    type: 'authentication_error',
     meaning: 'There is no session, or it has ended.',
-    isOfConsole: true,
   },
   sign_in_refused: {
     status: 401,
-    type: 'authentication_error',
     meaning:
       'What was signed is not the text to sign, is not signed by this wallet, is older than five ' +
       'minutes, or was used before.',
-    isOfConsole: true,
   },
   fresh_sign_in_required: {
     status: 403,
-    type: 'permission_error',
     meaning: 'Keys, secrets and webhook endpoints take a sign-in less than 15 minutes old.',
-    isOfConsole: true,
   },
   origin_refused: {
     status: 403,
-    type: 'permission_error',
     meaning: "Only the service's own pages may change something, with JSON.",
-    isOfConsole: true,
   },
   not_permitted: {
     status: 403,
-    type: 'permission_error',
     meaning: 'The wallet that signed in is no operator or arbiter of the service.',
-    isOfConsole: true,
   },
   key_exists: {
     status: 409,
-    type: 'conflict_error',
     meaning: 'The wallet has a live key already, and a wallet has one.',
-    isOfConsole: true,
     shouldRetry: false,
   },
   key_replaced: {
     status: 409,
-    type: 'conflict_error',
     meaning:
       'The key was replaced after this request had come: it is shown in the answer to another one.',
-    isOfConsole: true,
     shouldRetry: false,
   },
   key_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning: 'The wallet has no key, or no suspension, that the change could be made to.',
-    isOfConsole: true,
   },
   webhook_disabled: {
     status: 409,
-    type: 'conflict_error',
     meaning: 'The webhook is disabled, so nothing is sent to it. Enable it first.',
-    isOfConsole: true,
     shouldRetry: false,
   },
   worker_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning: 'No worker is registered at this address.',
-    isOfConsole: true,
   },
   session_not_found: {
     status: 404,
-    type: 'not_found_error',
     meaning: 'The wallet has no such session.',
-    isOfConsole: true,
   },
 } as const satisfies Record<string, ErrorEntry>;
 
+/**
+ * Every error code a client can receive: its HTTP status, and what its documentation says. The one
+ * statement of the table; the renderer, the documentation page and the tests read it.
+ */
+export const errorTable = { ...apiErrors, ...consoleErrors };
+
 export type ErrorCode = keyof typeof errorTable;
 
-export const errorTypes = [...new Set(Object.values(errorTable).map(({ type }) => type))];
-
 /** The codes that /v1 answers with. */
-export const apiErrorCodes = (Object.keys(errorTable) as ErrorCode[]).filter(
-  (code) => !('isOfConsole' in errorTable[code]),
-);
+export const apiErrorCodes = Object.keys(apiErrors) as ErrorCode[];
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'payment_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  422: 'unprocessable_error',
+  429: 'rate_limit_error',
+  500: 'server_error',
+  503: 'server_error',
+  504: 'timeout_error',
+};
+
+export function errorTypeOf(code: ErrorCode): string {
+  const { status, type = TYPES[status] as string }: ErrorEntry = errorTable[code];
+  return type;
+}
+
+export const errorTypes = [...new Set((Object.keys(errorTable) as ErrorCode[]).map(errorTypeOf))];

@@ -7,6 +7,7 @@ import {
   type ErrorCode,
   type ErrorEntry,
   errorTable,
+  errorTypeOf,
   errorTypes,
 } from './errorTable.ts';
 
@@ -82,7 +83,7 @@ export function errorBody(error: ApiError, publicUrl: string, job?: ErrorJob): E
     error: {
       code: error.code,
       message: error.message,
-      type: status === 404 ? 'not_found_error' : errorTable[error.code].type,
+      type: status === 404 ? 'not_found_error' : errorTypeOf(error.code),
       param: param ?? null,
       docs: `${publicUrl}/docs/errors#${error.code}`,
       ...(details && { details }),

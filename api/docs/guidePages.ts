@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
+import { type ErrorCode, errorTable, errorTypeOf } from '../contracts/errorTable.ts';
 import { mapLinks } from './markdown.ts';
 import type { Page } from './page.ts';
 
@@ -27,7 +27,7 @@ function describeError(code: ErrorCode): string {
   const details = 'details' in entry ? entry.details : [];
   return [
     `## \`${code}\``,
-    `Status ${entry.status}, type \`${entry.type}\`.`,
+    `Status ${entry.status}, type \`${errorTypeOf(code)}\`.`,
     entry.meaning,
     ...(details.length > 0 ? [`Details: ${details.map((name) => `\`${name}\``).join(', ')}.`] : []),
   ].join('\n\n');

@@ -10,8 +10,6 @@ import {
   type BurstLimit,
   type KeyAdmission,
   type Limit,
-  requireAccount,
-  requireSpender,
 } from '../http/middleware/authentication.ts';
 import { requireReadablePath } from '../http/middleware/everyRequest.ts';
 import type { Session, Sessions } from '../sessions/sessions.ts';
@@ -28,17 +26,10 @@ interface KeyServices {
 
 /** Where API clients come in, by their key. */
 export function keyEntrance(services: KeyServices): Entrance {
-  const auth = authenticate(services);
-  const spender = requireSpender(services.gateway);
-  const account = requireAccount();
   return {
     root: '/v1',
     isOpenTo: (caller) => caller === 'key',
-    guards: ({ needsSpender, needsAccount }) => [
-      auth,
-      ...(needsSpender ? [spender] : []),
-      ...(needsAccount ? [account] : []),
-    ],
+    guard: (route) => authenticate(route, services),
     queryOf: ({ query }) => query,
   };
 }
@@ -58,7 +49,7 @@ export function pageEntrance(services: PageServices): Entrance {
   return {
     root: '/console/api',
     isOpenTo: (caller) => caller !== 'key',
-    guards: (route) => [guardPage(route, services)],
+    guard: (route) => guardPage(route, services),
     queryOf: ({ query, pageQuery }) => pageQuery ?? query,
   };
 }

@@ -58,7 +58,7 @@ export interface Entrance {
   root: '/v1' | '/console/api';
   isOpenTo(caller: Caller): boolean;
   /** What admits a request, before its body is read. It leaves who came in `response.locals`. */
-  guards(route: Route): RequestHandler[];
+  guard(route: Route): RequestHandler;
   queryOf(route: Route): z.ZodType | undefined;
 }
 
@@ -84,9 +84,9 @@ export function serveRoutes<Routes extends Record<string, Route>>(
     if (!route.callers.some(entrance.isOpenTo)) continue;
     const handle = handlers[name] as unknown as (call: Call) => unknown;
     const method = route.method.toLowerCase() as Lowercase<Route['method']>;
-    const guards = entrance.guards(route);
+    const guard = entrance.guard(route);
     const read = route.form === 'chat completion' ? chat : json;
-    const before = route.body ? withBody(read, ...guards) : guards;
+    const before = route.body ? withBody(read, guard) : [guard];
     const query = entrance.queryOf(route);
     app[method](`${entrance.root}${route.path}`, before, answer(route, query, handle));
   }

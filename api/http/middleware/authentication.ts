@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { batched, type Database } from '../../../common/postgres.ts';
 import { suspensionMessage } from '../../account/suspensions.ts';
 import { ApiError, accountRequired } from '../../contracts/errors.ts';
+import type { Route } from '../../contracts/route.ts';
 import {
   hashKey,
   type KeyAndAccount,
@@ -53,20 +54,23 @@ const BEARER = /^bearer +(\S+)$/i;
  * that of many clients. Only admitted clients read what is wrong with a path.
  *
  * Caches keep no answer: it is the wallet's own.
+ *
+ * @param options.gateway the Gateway account that wallets name as their spender
  */
-export function authenticate(options: {
-  keys: KeyAdmission;
-  refusals: BurstLimit;
-}): RequestHandler {
-  const { keys, refusals } = options;
+export function authenticate(
+  { needsSpender, needsAccount }: Pick<Route, 'needsSpender' | 'needsAccount'>,
+  options: { keys: KeyAdmission; refusals: BurstLimit; gateway: string },
+): RequestHandler {
+  const { keys, refusals, gateway } = options;
 
   /** @throws ApiError of a key that may not be used, or that was guessed too often */
-  async function admit(request: Request, response: Response): Promise<void> {
+  async function admit(request: Request, response: Response): Promise<KeyAndAccount> {
     try {
       const apiKey = bearerOf(request.get('authorization'));
       if (!KEY_FORMAT.test(apiKey)) throw unknownKey();
       const key = await keys.admit(hashKey(apiKey));
       Object.assign(response.locals, { secret: apiKey, key });
+      return key;
     } catch (error) {
       if (error instanceof ApiError) refusals.spend(request);
       throw error;
@@ -75,8 +79,10 @@ export function authenticate(options: {
 
   return async (request, response, next) => {
     response.set('cache-control', 'no-store');
-    await admit(request, response);
+    const key = await admit(request, response);
     requireReadablePath(request);
+    if (needsSpender) assertSpender(key, gateway);
+    if (needsAccount && key.available_credits === null) throw accountRequired();
     next();
   };
 }
@@ -85,33 +91,20 @@ export function authenticate(options: {
  * Admits a request and reads its body. A request whose body arrives later is admitted again after it.
  * Otherwise a slow sender could use a key or a session long after its end.
  */
-export function withBody(read: RequestHandler, ...admit: RequestHandler[]): RequestHandler[] {
+export function withBody(read: RequestHandler, admit: RequestHandler): RequestHandler[] {
   const waited = new WeakSet<Request>();
   const note: RequestHandler = (request, _response, next) => {
     if (!request.complete) waited.add(request);
     next();
   };
-  const admitAgain = admit.map(
-    (handle): RequestHandler =>
-      (request, response, next) => {
-        return waited.has(request) ? handle(request, response, next) : next();
-      },
-  );
-  return [...admit, note, read, ...admitAgain];
-}
-
-/** The key and account of a request that was authenticated. */
-function authenticated(response: Response): KeyAndAccount {
-  return response.locals.key as KeyAndAccount;
+  const admitAgain: RequestHandler = (request, response, next) =>
+    waited.has(request) ? admit(request, response, next) : next();
+  return [admit, note, read, admitAgain];
 }
 
 /** What the client proved itself by, its key or its session's token. No part keeps it beyond the request. */
 export function secretOf(response: Response): string {
   return response.locals.secret as string;
-}
-
-function bearerIn(authorization: string | undefined): string | undefined {
-  return BEARER.exec(authorization ?? '')?.[1];
 }
 
 /** A header without a key in it is an invalid key. Only a request without the header lacks one. */
@@ -122,7 +115,7 @@ function bearerOf(authorization: string | undefined): string {
       `No API key was sent. Send it as \`Authorization: Bearer <API_KEY>\`. ${ORIGIN}`,
     );
   }
-  const key = bearerIn(authorization);
+  const key = BEARER.exec(authorization)?.[1];
   if (key === undefined) {
     throw new ApiError(
       'invalid_api_key',
@@ -130,26 +123,6 @@ function bearerOf(authorization: string | undefined): string {
     );
   }
   return key;
-}
-
-/**
- * Admits requests whose wallet lets this service spend, before their bodies are read.
- *
- * @param gateway the Gateway account that wallets name as their spender
- */
-export function requireSpender(gateway: string): RequestHandler {
-  return (_request, response, next) => {
-    assertSpender(authenticated(response), gateway);
-    next();
-  };
-}
-
-/** Admits requests whose wallet has an account on the ledger, before their bodies are read. */
-export function requireAccount(): RequestHandler {
-  return (_request, response, next) => {
-    if (authenticated(response).available_credits === null) throw accountRequired();
-    next();
-  };
 }
 
 /**
