@@ -3,16 +3,11 @@ import type { Express } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import type { Database } from '../common/postgres.ts';
-import type { Addresses } from '../programs/client/addresses.ts';
-import type { Webhooks } from './account/webhooks.ts';
 import { type ConsoleServices, serveConsole } from './console/console.ts';
 import { sharedRoutes } from './contracts/index.ts';
+import type { Packages } from './docs/packagesPage.ts';
 import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
-import {
-  type BurstLimit,
-  type KeyAdmission,
-  limitBursts,
-} from './http/middleware/authentication.ts';
+import { type BurstLimit, limitBursts } from './http/middleware/authentication.ts';
 import {
   allowOrigins,
   collapseSlashes,
@@ -23,37 +18,29 @@ import {
 } from './http/middleware/everyRequest.ts';
 import { renderError } from './http/middleware/renderError.ts';
 import { routeNotFound } from './http/middleware/routeNotFound.ts';
-import type { Catalog } from './jobs/catalog.ts';
-import type { Completions } from './jobs/completion.ts';
-import type { Disputes } from './jobs/dispute.ts';
-import type { UnmirroredJobs } from './ledger/jobLookup.ts';
-import type { ModelCards } from './models/cards.ts';
-import { accountHandlers } from './routes/account.ts';
-import { completionHandlers, type IdentifyRequest } from './routes/completions.ts';
+import { type AccountServices, accountHandlers } from './routes/account.ts';
+import { type CompletionServices, completionHandlers } from './routes/completions.ts';
 import { serveDocs } from './routes/docs.ts';
-import { keyEntrance } from './routes/entrances.ts';
-import { jobHandlers } from './routes/jobs.ts';
+import { type KeyServices, keyEntrance } from './routes/entrances.ts';
+import { type JobServices, jobHandlers } from './routes/jobs.ts';
 import { createMeasurements } from './routes/measurements.ts';
-import { modelHandlers } from './routes/models.ts';
+import { type ModelServices, modelHandlers } from './routes/models.ts';
 import { type Handlers, serveRoutes } from './routes/serveRoutes.ts';
 import { getHealth, getReadiness } from './routes/service.ts';
-import { webhookHandlers } from './routes/webhooks.ts';
+import { type WebhookServices, webhookHandlers } from './routes/webhooks.ts';
 import type { Readiness } from './status/readiness.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
-import type { WorkerDirectory } from './workers/directory.ts';
 
-export interface AppServices {
+export interface AppServices
+  extends CompletionServices,
+    ModelServices,
+    JobServices,
+    AccountServices,
+    WebhookServices,
+    KeyServices,
+    Packages {
   database: Database;
   logger: Logger;
-  catalog: Catalog;
-  directory: WorkerDirectory;
-  cards: ModelCards;
-  completions: Completions;
-  identify: IdentifyRequest;
-  keys: KeyAdmission;
-  unmirrored: UnmirroredJobs;
-  disputes: Disputes;
-  webhooks: Webhooks;
   /** Without it, there is no web app. */
   console?: ConsoleServices;
   metrics: ApiMetrics;
@@ -63,18 +50,11 @@ export interface AppServices {
   isDraining: () => boolean;
   largeBodies: LargeBodies;
   bursts: BurstLimit;
-  refusals: BurstLimit;
-  addresses: Addresses;
-  gateway: string;
-  publicUrl: string;
   /** Whether HTTPS is demanded of hosts below the service's own; default: no. */
   bindsSubdomains?: boolean;
-  /** Of the tarballs that this release was built with. */
-  packagesFolder: string;
   /** Whose pages may call the API from a browser. */
   corsOrigins: readonly string[];
   trustedProxyHops: number;
-  nowSeconds: () => bigint;
 }
 
 /** The whole API as an express app that somebody else listens with. */

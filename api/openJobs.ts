@@ -4,19 +4,14 @@ import type { Shutdown } from '../common/shutdown.ts';
 import type { Time } from '../common/wait.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Catalog } from './jobs/catalog.ts';
-import { type Completions, createCompletions } from './jobs/completion.ts';
-import { createDisputes, type Disputes } from './jobs/dispute.ts';
+import { createCompletions } from './jobs/completion.ts';
+import { createDisputes } from './jobs/dispute.ts';
 import { createIdempotency } from './jobs/idempotency.ts';
 import type { JobWatch } from './jobs/jobWatch.ts';
 import { createReceiptSigner } from './jobs/settlement.ts';
 import { createDisputeOnLedger } from './ledger/disputeOnLedger.ts';
 import { createEscrow, observeEscrow } from './ledger/escrow.ts';
-import {
-  createOrphanEnd,
-  createStatusLookup,
-  createUnmirroredJobs,
-  type UnmirroredJobs,
-} from './ledger/jobLookup.ts';
+import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './ledger/jobLookup.ts';
 import type { Resources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
 import type { Observation } from './sql/workers.ts';
@@ -37,15 +32,8 @@ interface JobOptions {
   time: Time;
 }
 
-/** What requests do with jobs: complete, find and dispute them. */
-interface OpenJobs {
-  completions: Completions;
-  unmirrored: UnmirroredJobs;
-  disputes: Disputes;
-}
-
-/** Wires the request path of a job. Its leases and timings are closed by `shutdown`. */
-export async function openJobs(options: JobOptions): Promise<OpenJobs> {
+/** What requests do with jobs: complete, find and dispute them. It wires the request path of a job. Its leases and timings are closed by `shutdown`. */
+export async function openJobs(options: JobOptions) {
   const { resources, catalog, watch, directory, metrics, shutdown, logger } = options;
   const { pool, requestPool, ledger } = resources;
   const { clock } = ledger;

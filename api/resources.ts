@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import type { Dispatcher } from 'undici';
 import type { Logger } from '../common/logger.ts';
 import { createGuardedDispatcher } from '../common/net/addressGuard.ts';
 import { chooseCommitment } from '../common/net/commitment.ts';
@@ -7,29 +6,14 @@ import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { chooseVersion } from '../common/net/transactionVersion.ts';
 import { createPool } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
-import { createTokenCounts, type TokenCounts } from '../common/tokenizers/tokenCounts.ts';
+import { createTokenCounts } from '../common/tokenizers/tokenCounts.ts';
 import { systemTime, type Time } from '../common/wait.ts';
 import { type Addresses, createAddresses } from '../programs/client/addresses.ts';
 import type { createSender } from '../programs/client/sender/sender.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
 import { type LedgerContext, openLedger } from './ledger/context.ts';
-import { createWorkerClient, type WorkerClient } from './workers/client.ts';
-
-/** What it takes to run jobs as the gateway: the database, the ledger, workers and token counts. */
-export interface Resources {
-  pool: pg.Pool;
-  /**
-   * For the statements of every request, which are planned once. Slow ones elsewhere, such as a
-   * listing, delay none of them.
-   */
-  requestPool: pg.Pool;
-  ledger: LedgerContext;
-  /** Reaches workers, and no address that the guard refuses. */
-  dispatcher: Dispatcher;
-  workers: WorkerClient;
-  tokens: TokenCounts;
-}
+import { createWorkerClient } from './workers/client.ts';
 
 interface ResourceOptions {
   config: ApiConfig;
@@ -46,8 +30,13 @@ interface ResourceOptions {
   time?: Time;
 }
 
-/** Opens them, each to be closed by `shutdown`. */
-export async function openResources(options: ResourceOptions): Promise<Resources> {
+export type Resources = Awaited<ReturnType<typeof openResources>>;
+
+/**
+ * Opens what it takes to run jobs as the gateway: the database, the ledger, workers and token counts.
+ * Each is closed by `shutdown`.
+ */
+export async function openResources(options: ResourceOptions) {
   const { config, logger, shutdown, poolConnectionsMax } = options;
   const { requestConnectionsMax = poolConnectionsMax } = options;
   const pool = openPool(options, poolConnectionsMax, false);
@@ -55,7 +44,17 @@ export async function openResources(options: ResourceOptions): Promise<Resources
   const ledger = await connect(options);
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
-  return { pool, requestPool, ledger, tokens, ...connectWorkers(options, ledger.addresses) };
+  return {
+    pool,
+    /**
+     * For the statements of every request, which are planned once. Slow ones elsewhere, such as a
+     * listing, delay none of them.
+     */
+    requestPool,
+    ledger,
+    tokens,
+    ...connectWorkers(options, ledger.addresses),
+  };
 }
 
 function openPool(options: ResourceOptions, max: number, plansOnce: boolean): pg.Pool {
@@ -103,5 +102,9 @@ function connectWorkers({ config, shutdown }: ResourceOptions, { programId }: Ad
     allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
     nowMs: Date.now,
   });
-  return { dispatcher, workers };
+  return {
+    /** Reaches workers, and no address that the guard refuses. */
+    dispatcher,
+    workers,
+  };
 }

@@ -114,7 +114,7 @@ interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
  *   it throws, so does every caller of the batch
  */
 export function batched<Item, Result>(options: {
-  call: (items: readonly Item[]) => Promise<readonly Result[]>;
+  call: (items: readonly Item[]) => Promise<readonly Result[]> | Promise<void>;
   itemsMax: number;
   callsMax: number;
 }): (item: Item) => Promise<Result> {
@@ -125,7 +125,7 @@ export function batched<Item, Result>(options: {
   async function serve(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await call(batch.map(({ item }) => item));
-      for (const [place, { resolve }] of batch.entries()) resolve(results[place] as Result);
+      for (const [place, { resolve }] of batch.entries()) resolve(results?.[place] as Result);
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

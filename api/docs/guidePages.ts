@@ -98,7 +98,7 @@ export function guidePages(deployment: Deployment): Page[] {
 }
 
 /** A document of `docs/`, with this service in place of the example. */
-export function readGuide(document: string, { publicUrl, nodeOption }: Deployment): string {
+function readGuide(document: string, { publicUrl, nodeOption }: Deployment): string {
   return readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8')
     .replaceAll(EXAMPLE_URL, publicUrl)
     .replaceAll(EXAMPLE_NODE, nodeOption);

@@ -1,9 +1,9 @@
-import type { Response } from 'express';
 import {
-  type AnswerProof,
+  type AnswerIdentity,
+  type AnswerResult,
   createDelivery,
-  type FinishReason,
-  type Usage,
+  type DeliveryOptions,
+  type SettlementFacts,
 } from '../response/delivery.ts';
 
 /** What makes two requests of a wallet the same one. It reveals neither key nor body. */
@@ -55,45 +55,26 @@ export interface NewClaim extends ResponseReport {
 }
 
 /** All that a repeated request needs to be answered like the first. */
-export interface AnswerCopy {
+export interface AnswerCopy
+  extends Required<AnswerResult>,
+    Omit<AnswerIdentity, 'jobId' | 'wallet'> {
   text: string;
   reasoning: string;
-  finishReason: FinishReason;
-  isTruncated: boolean;
-  usage: Usage;
-  creditsCharged: number;
-  modelId: string;
-  created: number;
-  escrowTx: string;
-  /** 64 hexadecimal digits. */
-  requestSalt: string;
   engine: string | null;
-  proof: AnswerProof;
 }
 
 /** Gives the answer of an earlier request again, in the form that this one asks for. */
-export function replayAnswer(options: {
-  response: Response;
-  jobId: string;
-  wallet: string;
-  copy: AnswerCopy;
-  settlementTx: string | null;
-  creditsRemaining: number | null;
-  isStream: boolean;
-  includeUsage: boolean;
-  publicUrl: string;
-  /** Called once the answer was handed to its connection to the last byte. */
-  onWhole: () => void;
-}): void {
+export function replayAnswer(
+  options: Omit<DeliveryOptions, 'identity'> &
+    SettlementFacts & { jobId: string; wallet: string; copy: AnswerCopy },
+): void {
   const { response, jobId, wallet, copy, settlementTx, creditsRemaining } = options;
-  const { modelId, created, escrowTx, requestSalt, proof, engine } = copy;
+  const { text, reasoning, engine, proof } = copy;
   response.set('x-svc-replayed', 'true');
-  const identity = { jobId, wallet, modelId, created, escrowTx, requestSalt };
-  const delivery = createDelivery({ ...options, identity });
+  const delivery = createDelivery({ ...options, identity: { ...copy, jobId, wallet } });
   delivery.begin({ address: proof.worker, engine });
-  if (copy.reasoning) delivery.write({ type: 'reasoning', text: copy.reasoning });
-  delivery.write({ type: 'content', text: copy.text });
-  const { finishReason, isTruncated, usage, creditsCharged } = copy;
-  delivery.finish({ finishReason, isTruncated, usage, creditsCharged, proof });
+  if (reasoning) delivery.write({ type: 'reasoning', text: reasoning });
+  delivery.write({ type: 'content', text });
+  delivery.finish(copy);
   delivery.settled({ settlementTx, creditsRemaining });
 }

@@ -70,17 +70,11 @@ function createClaims({ database, logger }: Pick<RepeatServices, 'database' | 'l
   const writes = createWrites(logger);
   const expire = batched<LeaseKey, void>({
     ...SHARED,
-    call: async (keys) => {
-      await expireRequests(database, keys);
-      return [];
-    },
+    call: (keys) => expireRequests(database, keys),
   });
   const store = batched<NewAnswer, void>({
     ...SHARED,
-    call: async (answers) => {
-      await storeAnswers(database, answers);
-      return [];
-    },
+    call: (answers) => storeAnswers(database, answers),
   });
 
   /** @param onOver called once, with the first report */

@@ -36,7 +36,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
         text: `select pg_notify('ledger_hint', signature) from unnest($1::text[]) signature`,
         values: [signatures],
       });
-      return [];
     },
   });
   let loop: Promise<void> | undefined;

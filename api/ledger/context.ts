@@ -2,22 +2,15 @@ import type { PublicKey } from '@solana/web3.js';
 import { createHeliusFee } from '../../common/heliusFee.ts';
 import type { Logger } from '../../common/logger.ts';
 import type { Commitment } from '../../common/net/commitment.ts';
-import {
-  type Background,
-  createBackground,
-  delay,
-  systemTime,
-  type Time,
-  within,
-} from '../../common/wait.ts';
+import { createBackground, delay, systemTime, type Time, within } from '../../common/wait.ts';
 import { fetchJob } from '../../programs/client/accounts.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import type { KeyHolder } from '../../programs/client/proof.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { type Batcher, createBatcher } from '../../programs/client/sender/batcher.ts';
-import { createLedgerClock, type LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
+import { createBatcher } from '../../programs/client/sender/batcher.ts';
+import { createLedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { createPriorityFee } from '../../programs/client/sender/priorityFee.ts';
 import type { createSender, Sender } from '../../programs/client/sender/sender.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
@@ -30,31 +23,7 @@ const RETRY_MS_MAX = 5_000;
 const RETRY_PAUSE_MS = 500;
 
 /** What every instruction of the API needs to reach the ledger. */
-export interface LedgerContext {
-  connection: LedgerConnection;
-  /** For transactions of every version, as the node shows them. */
-  rpc: Rpc;
-  commitment: Commitment;
-  addresses: Addresses;
-  /** The Gateway account: the controller of our jobs. */
-  gateway: PublicKey;
-  /** The hot signer that acts for it, and pays fees and rent. */
-  signer: KeyHolder;
-  /** The keys that pay, in order: the hot signer, and those for when it cannot. */
-  feePayers: readonly PublicKey[];
-  float: ReturnType<typeof createFloat>;
-  sender: Sender;
-  locks: Batcher;
-  acknowledgements: Batcher;
-  settlements: Batcher;
-  /** Failures, refunds and disputes: numbers only, so several share a transaction. */
-  exits: Batcher;
-  /** Locks that came too late for their requests, until each job is failed. */
-  lateLocks: Background;
-  clock: LedgerClock;
-  time: Time;
-  logger: Logger;
-}
+export type LedgerContext = ReturnType<typeof openLedger>['context'];
 
 /**
  * Reads from a node, again for five seconds while none answers.
@@ -196,7 +165,7 @@ export function openLedger(options: {
   logger: Logger;
   createSender: typeof createSender;
   time?: Time;
-}): { context: LedgerContext; close(): void } {
+}) {
   const { config, commitment, version, connection, rpc, addresses, logger } = options;
   const { time = systemTime } = options;
   const clock = createLedgerClock({ rpc });
@@ -220,25 +189,30 @@ export function openLedger(options: {
     }),
     nowMs: time.nowMs,
   });
-  const context: LedgerContext = {
+  const context = {
     connection,
+    /** For transactions of every version, as the node shows them. */
     rpc,
     commitment,
     addresses,
+    /** The Gateway account: the controller of our jobs. */
     gateway: config.SVC_GATEWAY,
+    /** The hot signer that acts for it, and pays fees and rent. */
     signer: config.SVC_SIGNER_KEY,
+    /** The keys that pay, in order: the hot signer, and those for when it cannot. */
     feePayers,
     float: createFloat({ rpc, commitment, feePayers, nowMs: time.nowMs }),
     sender,
     clock,
     time,
     logger,
+    /** Locks that came too late for their requests, until each job is failed. */
     lateLocks: createBackground(),
     ...createBatchers(sender, config),
   };
   return {
     context,
-    close() {
+    close(): void {
       clock.close();
       const { locks, acknowledgements, settlements, exits } = context;
       for (const batcher of [locks, acknowledgements, settlements, exits]) batcher.close();
@@ -247,10 +221,7 @@ export function openLedger(options: {
   };
 }
 
-function createBatchers(
-  sender: Sender,
-  config: LedgerSettings,
-): Pick<LedgerContext, 'locks' | 'acknowledgements' | 'settlements' | 'exits'> {
+function createBatchers(sender: Sender, config: LedgerSettings) {
   const { SVC_ACKNOWLEDGEMENT_LINGER_MS: acknowledgementMs } = config;
   return {
     locks: createBatcher({ sender, lane: 'locks', lingerMs: LOCK_LINGER_MS }),
@@ -267,11 +238,7 @@ function createBatchers(
       lingerMs: SETTLEMENT_LINGER_MS,
       idleLingerMs: config.SVC_SETTLEMENT_LINGER_MS,
     }),
-    exits: createBatcher({
-      sender,
-      lane: 'exits',
-      itemsMax: EXITS_MAX,
-      lingerMs: EXIT_LINGER_MS,
-    }),
+    /** Failures, refunds and disputes: numbers only, so several share a transaction. */
+    exits: createBatcher({ sender, lane: 'exits', itemsMax: EXITS_MAX, lingerMs: EXIT_LINGER_MS }),
   };
 }

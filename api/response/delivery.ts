@@ -81,7 +81,7 @@ export type FinishReason = (typeof FINISH_REASONS)[number];
 export type Usage = ChatCompletion['usage'];
 
 /** What identifies an answer to its client. */
-interface AnswerIdentity {
+export interface AnswerIdentity {
   jobId: string;
   wallet: string;
   modelId: string;
@@ -111,7 +111,7 @@ export interface Delivery {
 }
 
 /** How an answer ended. */
-interface AnswerResult {
+export interface AnswerResult {
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;
@@ -122,7 +122,7 @@ interface AnswerResult {
 }
 
 /** Who proved a text, and that it was delivered. */
-export interface AnswerProof {
+interface AnswerProof {
   worker: string;
   attempt: number;
   outputHash: string;
@@ -164,10 +164,11 @@ function setWorkerHeaders(
   if (worker.engine) response.set('x-svc-engine', worker.engine);
 }
 
-interface DeliveryOptions {
+export interface DeliveryOptions {
   response: Response;
   identity: AnswerIdentity;
   publicUrl: string;
+  isStream: boolean;
   /** Whether a stream ends with a chunk that states its usage. */
   includeUsage: boolean;
   /**
@@ -178,7 +179,7 @@ interface DeliveryOptions {
 }
 
 /** The form that the client asked for. All that is sent names the job. */
-export function createDelivery(options: DeliveryOptions & { isStream: boolean }): Delivery {
+export function createDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl, isStream } = options;
   response.set({
     'x-svc-job-id': identity.jobId,

@@ -22,7 +22,7 @@ import {
 import { pageOf } from '../views/page.ts';
 import type { Handlers } from './serveRoutes.ts';
 
-interface AccountServices {
+export interface AccountServices {
   database: Database;
   addresses: Addresses;
   gateway: string;

@@ -8,7 +8,7 @@ import type { RequestIdentity } from '../jobs/claim.ts';
 import type { Completions } from '../jobs/completion.ts';
 import type { Handlers } from './serveRoutes.ts';
 
-interface CompletionServices {
+export interface CompletionServices {
   completions: Completions;
   identify: IdentifyRequest;
 }

@@ -18,7 +18,7 @@ import { selectLiveKey } from '../sql/settings.ts';
 import { readSessionCookie } from './cookie.ts';
 import type { Admitted, Entrance } from './serveRoutes.ts';
 
-interface KeyServices {
+export interface KeyServices {
   keys: KeyAdmission;
   refusals: BurstLimit;
   gateway: string;

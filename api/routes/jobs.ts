@@ -15,7 +15,7 @@ import { writeJobsCsv } from '../views/jobsCsv.ts';
 import { pageOf } from '../views/page.ts';
 import type { Handlers } from './serveRoutes.ts';
 
-interface JobServices {
+export interface JobServices {
   database: Database;
   unmirrored: UnmirroredJobs;
   disputes: Disputes;

@@ -6,7 +6,7 @@ import type { ConsoleWebhook, WebhookObject, webhookRoutes } from '../contracts/
 import type { WebhookRow } from '../sql/accounts.ts';
 import type { Handlers } from './serveRoutes.ts';
 
-interface WebhookServices {
+export interface WebhookServices {
   database: Database;
   webhooks: Webhooks;
 }

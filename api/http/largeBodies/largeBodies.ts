@@ -95,7 +95,7 @@ function refuse(whose: 'wallet' | 'address' | 'all', limit: number): never {
 }
 
 /** Who sent a request. */
-export interface Sender {
+interface Sender {
   wallet: string;
   /** In the form in which bursts are limited. */
   address: string;
@@ -109,7 +109,7 @@ type Whose = keyof Sender | 'all';
  * @param max of each of them
  * @param refuse throws what the client gets, where there is no room
  */
-export function createQuotas(
+function createQuotas(
   max: Readonly<Record<Whose, number>>,
   refuse: (whose: Whose, limit: number) => never,
 ) {

@@ -103,14 +103,14 @@ function mayBeLarge({ headers }: Request): boolean {
 }
 
 function parse(bytes: Uint8Array, { fault }: ReturnType<typeof scanJson>): unknown {
-  if (!isUtf8(bytes)) throw new BodyFault('encoding.invalid');
+  if (!isUtf8(bytes)) throw unreadable('The body is not valid UTF-8.');
   if (fault) throw invalid(fault);
   if (bytes.length === 0) return {};
   try {
     // The decoder drops a byte order mark, which some clients send.
     return parseJson(new TextDecoder().decode(bytes));
   } catch (cause) {
-    throw new BodyFault('json.invalid', cause);
+    throw unreadable('The body is not valid JSON.', cause);
   }
 }
 
@@ -143,7 +143,10 @@ async function receive(
       source.destroy();
     }
     if (error instanceof ApiError) throw error;
-    throw new BodyFault(request.errored ? 'request.aborted' : 'encoding.malformed', error);
+    const fault = request.errored
+      ? 'The body was not sent completely.'
+      : 'The body is malformed: it is not in the content encoding that it names.';
+    throw unreadable(fault, error);
   }
   const [only = EMPTY] = chunks;
   return chunks.length > 1 ? Buffer.concat(chunks) : only;
@@ -159,7 +162,7 @@ function decompressed(request: Request): Readable {
   const encoding = request.get('content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
   const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) && DECOMPRESSORS[encoding]?.();
-  if (!decompressor) throw new BodyFault('encoding.unsupported');
+  if (!decompressor) throw unreadable('This content encoding is not supported.');
   // A pipe passes no error on, and an aborted request ends only by its error.
   request.once('error', (error) => decompressor.destroy(error));
   return request.pipe(decompressor);
@@ -172,7 +175,8 @@ const UTF8 = /^utf-?8$/i;
 function assertUtf8Named(request: Request): void {
   const [, quoted, bare] = CHARSET.exec(request.get('content-type') ?? '') ?? [];
   const charset = quoted ?? bare ?? '';
-  if (charset !== '' && !UTF8.test(charset)) throw new BodyFault('charset.unsupported');
+  if (charset !== '' && !UTF8.test(charset))
+    throw unreadable('The charset of the body must be utf-8.');
 }
 
 type Fault = NonNullable<ReturnType<typeof scanJson>['fault']>;
@@ -201,18 +205,6 @@ export function completionOf({ body }: Request): ChatCompletionRequest {
   return body;
 }
 
-const FAULTS = {
-  'json.invalid': 'The body is not valid JSON.',
-  'request.aborted': 'The body was not sent completely.',
-  'encoding.unsupported': 'This content encoding is not supported.',
-  'encoding.malformed': 'The body is malformed: it is not in the content encoding that it names.',
-  'encoding.invalid': 'The body is not valid UTF-8.',
-  'charset.unsupported': 'The charset of the body must be utf-8.',
-} as const;
-
-/** A body that cannot be read. */
-class BodyFault extends ApiError<'invalid_request'> {
-  constructor(kind: keyof typeof FAULTS, cause?: unknown) {
-    super('invalid_request', FAULTS[kind], { cause });
-  }
+function unreadable(message: string, cause?: unknown): ApiError {
+  return new ApiError('invalid_request', message, { cause });
 }
