@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { route } from './route.ts';
 import {
   amountText,
+  count,
   credits,
   jobId,
   ledgerAddress,
@@ -56,7 +57,7 @@ const consoleAccount = z.object({
       limit_per_day_credits: limitText,
     })
     .nullable(),
-  open_disputes: z.int().min(0),
+  open_disputes: count,
   opened_at: timeNullable,
   last_topup_at: timeNullable,
   sequence: amountText.describe("Counts the account's changes."),

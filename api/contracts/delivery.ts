@@ -7,6 +7,7 @@ import { TEST_KIND, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { route } from './route.ts';
 import {
   bodyOf,
+  count,
   givenTime,
   jobId,
   once,
@@ -42,7 +43,7 @@ const delivery = z.object({
   job_id: jobId.nullable(),
   created_at: time.describe("The event's time by the ledger."),
   status: z.enum(DELIVERY_STATUSES),
-  attempts: z.int().min(0),
+  attempts: count,
   due_at: timeNullable.describe('Of the next attempt; null when none is due yet.'),
   delivered_at: timeNullable,
   tx: transactionSignature.nullable().describe('The transaction of the event; null of a test.'),
@@ -111,10 +112,10 @@ const replayRequest = bodyOf({
 
 const replayed = z
   .object({
-    replayed: z.int().min(0).describe('Due now.'),
-    pending: z.int().min(0).describe('On their way already.'),
-    disabled: z.int().min(0).describe('Of disabled webhooks: they are as they were.'),
-    left: z.int().min(0).describe('Above the budget of a minute: they are as they were.'),
+    replayed: count.describe('Due now.'),
+    pending: count.describe('On their way already.'),
+    disabled: count.describe('Of disabled webhooks: they are as they were.'),
+    left: count.describe('Above the budget of a minute: they are as they were.'),
     retry_after: z.int().nullable().describe('Seconds until the next go; null when none is left.'),
   })
   .describe('The oldest go first.');

@@ -8,6 +8,7 @@ import { RATES } from '../../programs/client/pricing.ts';
 import { route } from './route.ts';
 import {
   bodyOf,
+  count,
   credits,
   givenTime,
   jobId,
@@ -106,7 +107,7 @@ const jobListQuery = z.strictObject({
     .describe('Only jobs of this model; of an unknown one there are none.'),
 });
 
-const milliseconds = z.int().min(0).nullable();
+const milliseconds = count.nullable();
 
 /** What the API measured; kept for 30 days. */
 const timings = z.object({
@@ -131,7 +132,7 @@ const consoleJob = jobObject.extend({
     .enum(RATES)
     .nullable()
     .describe('Which of the two prices was charged; null of a job without a charge.'),
-  attempt: z.int().min(0).describe('How many workers were given the job.'),
+  attempt: count.describe('How many workers were given the job.'),
   acknowledged_at: timeNullable,
   proven_at: timeNullable,
   settled_at: timeNullable,

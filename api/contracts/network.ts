@@ -5,6 +5,7 @@ import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import { route } from './route.ts';
 import {
   amountText,
+  count,
   credits,
   jobId,
   ledgerAddress,
@@ -26,23 +27,18 @@ export const modelObject = z.object({
   owned_by: z.string().describe("The model's originator."),
   svc: z.object({
     tier: z.enum(TIERS),
-    credits_per_request: z
-      .int()
-      .min(0)
-      .describe('The charge for a completion of up to `long_completion_threshold` output tokens.'),
-    credits_per_1k_tokens: z
-      .int()
-      .min(0)
-      .describe('The charge per 1,000 of all output tokens of a longer completion, rounded up.'),
-    active_workers: z.int().min(0).describe('Workers that host the model and answer at present.'),
-    median_latency_ms: z
-      .int()
-      .min(0)
-      .describe(
-        'The p50 time to the first token over the pool. Our choice: of the last ten minutes, else ' +
-          "of the ten before the last answer; before the first one, of its workers' start probes. " +
-          '0 of a model that no worker ever hosted.',
-      ),
+    credits_per_request: count.describe(
+      'The charge for a completion of up to `long_completion_threshold` output tokens.',
+    ),
+    credits_per_1k_tokens: count.describe(
+      'The charge per 1,000 of all output tokens of a longer completion, rounded up.',
+    ),
+    active_workers: count.describe('Workers that host the model and answer at present.'),
+    median_latency_ms: count.describe(
+      'The p50 time to the first token over the pool. Our choice: of the last ten minutes, else ' +
+        "of the ten before the last answer; before the first one, of its workers' start probes. " +
+        '0 of a model that no worker ever hosted.',
+    ),
     parameters: z.string().describe('The parameter count as a label, such as `8B`.'),
     context_window: tokens.describe('The most tokens that messages and answer have together.'),
     long_completion_threshold: tokens.describe(
@@ -78,19 +74,19 @@ export const modelList = listOf(modelObject, 'Models that at least one worker ho
 export type ModelList = z.infer<typeof modelList>;
 
 const networkNumbers = z.object({
-  models: z.int().min(0).describe('That a worker hosts at present.'),
-  workers: z.int().min(0).describe('That answer at present.'),
-  jobs_settled_24h: z.int().min(0),
+  models: count.describe('That a worker hosts at present.'),
+  workers: count.describe('That answer at present.'),
+  jobs_settled_24h: count,
   credits_charged_24h: credits,
-  first_token_p50_ms: z.int().min(0).nullable().describe('Of the last ten minutes.'),
+  first_token_p50_ms: count.nullable().describe('Of the last ten minutes.'),
   as_of: time,
 });
 
-const milliseconds = z.int().min(0).nullable();
+const milliseconds = count.nullable();
 
 const consoleModel = modelObject.extend({
   first_token_p95_ms: milliseconds.describe('Over 24 hours; null while nothing was observed.'),
-  jobs_24h: z.int().min(0),
+  jobs_24h: count,
 });
 
 export type ConsoleModel = z.infer<typeof consoleModel>;
@@ -112,7 +108,7 @@ const consoleWorker = z.object({
   stake_tokens: amountText.describe('Whole tokens.'),
   unstaking_tokens: amountText,
   unstake_ready_at: timeNullable,
-  jobs_settled: z.int().min(0),
+  jobs_settled: count,
   registered_at: time,
   first_token_p50_ms: milliseconds.describe('Over 24 hours.'),
   first_token_p95_ms: milliseconds,
@@ -122,26 +118,26 @@ const consoleWorker = z.object({
 export type ConsoleWorker = z.infer<typeof consoleWorker>;
 
 const consoleWorkerList = listOf(consoleWorker, 'By settled jobs.').extend({
-  stake_decimals: z.int().min(0),
+  stake_decimals: count,
   minimum_stake_tokens: amountText,
 });
 
 /** In an hour or a day. */
 const measured = z.object({
-  probes: z.int().min(0),
-  answered: z.int().min(0),
-  failures: z.int().min(0).describe("Attempts that failed by the worker's own fault."),
+  probes: count,
+  answered: count,
+  failures: count.describe("Attempts that failed by the worker's own fault."),
   first_token_p50_ms: milliseconds,
 });
 const period = measured.extend({
   first_token_p95_ms: milliseconds,
-  jobs: z.int().min(0).describe('That brought a first token.'),
+  jobs: count.describe('That brought a first token.'),
 });
 
 const workerDetail = consoleWorker.extend({
   payout: ledgerAddress,
   proof_key: ledgerAddress,
-  stake_decimals: z.int().min(0),
+  stake_decimals: count,
   hours: z
     .array(period.extend({ hour: time }))
     .describe('Those of the last 90 days in which it was probed.'),
@@ -173,7 +169,7 @@ const statusHistory = z.object({
     .array(
       z.object({
         day: z.iso.date(),
-        minutes: z.int().min(0).describe('That were recorded.'),
+        minutes: count.describe('That were recorded.'),
         away: z.record(z.string(), z.int().min(1)).describe('Of those, by part.'),
       }),
     )
@@ -211,13 +207,13 @@ const statusAnswer = z.object({
   mirror: z.object({
     slot: slot.nullable(),
     newest_slot: slot.nullable().describe("That of the program's newest transaction."),
-    lag_slots: z.int().min(0).nullable().describe('What the mirror lacks up to it.'),
+    lag_slots: count.nullable().describe('What the mirror lacks up to it.'),
   }),
   queues: z
     .object({
-      running_jobs: z.int().min(0),
-      webhook_deliveries_due: z.int().min(0),
-      open_disputes: z.int().min(0),
+      running_jobs: count,
+      webhook_deliveries_due: count,
+      open_disputes: count,
     })
     .nullable()
     .describe('Null while the database is away, as `days` is.'),

@@ -4,6 +4,7 @@ import { route } from './route.ts';
 import {
   amountText,
   bodyOf,
+  count,
   credits,
   done,
   jobId,
@@ -95,7 +96,7 @@ const openDispute = z.object({
   model: z.string(),
   credits_charged: credits,
   slash_tokens: amountText,
-  attempt: z.int().min(0),
+  attempt: count,
   proof_hash: sha256Hash.nullable(),
   your_hash: sha256Hash.nullable().describe("The client's."),
   disputed_by_wallet: z.boolean(),

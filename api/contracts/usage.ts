@@ -1,21 +1,20 @@
 import { z } from 'zod';
 import { route } from './route.ts';
-import { credits, givenTime, ledgerAddress, time, tokens } from './values.ts';
+import { count, credits, givenTime, ledgerAddress, time, tokens } from './values.ts';
 
 /** What was used in one hour or day, by model and worker. Jobs count where they were locked. */
 const usageRow = z.object({
   start: time.describe('Of the hour or day, UTC.'),
   model: z.string(),
   worker_address: ledgerAddress.nullable().describe('Null of jobs that no worker took.'),
-  jobs: z.int().min(0),
-  settled: z.int().min(0).describe('Disputed ones among them: they are charged.'),
-  failed: z.int().min(0),
-  refunded: z.int().min(0),
+  jobs: count,
+  settled: count.describe('Disputed ones among them: they are charged.'),
+  failed: count,
+  refunded: count,
   credits_charged: credits,
-  long_jobs: z
-    .int()
-    .min(0)
-    .describe('Settled ones whose text cost the rate per 1,000 tokens; the others, per request.'),
+  long_jobs: count.describe(
+    'Settled ones whose text cost the rate per 1,000 tokens; the others, per request.',
+  ),
   long_credits_charged: credits.describe('The part of `credits_charged` that these cost.'),
   prompt_tokens: tokens,
   completion_tokens: tokens,
@@ -33,10 +32,10 @@ export type UsageAnswer = z.infer<typeof usageAnswer>;
 /** How many jobs were locked in one time bucket, by what became of them. */
 const jobCountRow = z.object({
   start: time.describe('Of the bucket, UTC.'),
-  settled: z.int().min(0).describe('Disputed ones among them.'),
-  failed: z.int().min(0),
-  refunded: z.int().min(0),
-  unfinished: z.int().min(0),
+  settled: count.describe('Disputed ones among them.'),
+  failed: count,
+  refunded: count,
+  unfinished: count,
 });
 
 const jobCountAnswer = z.object({
@@ -49,7 +48,7 @@ const jobCountAnswer = z.object({
 export type JobCountAnswer = z.infer<typeof jobCountAnswer>;
 
 /** Percentiles over the jobs of a model of which milliseconds are known. */
-const percentiles = z.object({ p50: z.int().min(0), p95: z.int().min(0) }).nullable();
+const percentiles = z.object({ p50: count, p95: count }).nullable();
 
 const latencyAnswer = z.object({
   since: time,

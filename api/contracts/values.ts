@@ -15,6 +15,9 @@ export {
   usdc,
 } from '../../common/contracts/values.ts';
 
+/** How many, or how much, of something. */
+export const count = z.int().min(0);
+
 export const unixSeconds = z.int().describe('Unix time in seconds.');
 
 export const usage = z.object({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { normalizeUrl } from '../../common/net/urls.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { route } from './route.ts';
-import { bodyOf, listOf, textOfLength, time, timeNullable } from './values.ts';
+import { bodyOf, count, listOf, textOfLength, time, timeNullable } from './values.ts';
 
 /** In UTF-8. With the wallet and all kinds of events, it must fit into an entry of the index. */
 const URL_BYTES_MAX = 2_048;
@@ -85,9 +85,9 @@ export const deletedWebhook = z.object({
 
 /** A webhook with the numbers of deliveries that have not arrived. */
 const consoleWebhook = webhookObject.extend({
-  pending: z.int().min(0),
-  failed: z.int().min(0),
-  undelivered: z.int().min(0),
+  pending: count,
+  failed: count,
+  undelivered: count,
   previous_secret_until: timeNullable.describe('Until then two secrets sign; null: one does.'),
 });
 
@@ -117,7 +117,7 @@ const triggered = z.object({
   deliveries: z
     .array(z.object({ webhook_id: z.string(), url: z.string(), delivery_id: z.string() }))
     .describe('One for each webhook that subscribes to the kind and is not disabled.'),
-  listeners: z.int().min(0).describe('Terminals that it is sent to.'),
+  listeners: count.describe('Terminals that it is sent to.'),
 });
 
 const WEBHOOK = '/webhooks/:webhook_id';
