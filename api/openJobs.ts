@@ -2,6 +2,7 @@ import type { Logger } from '../common/logger.ts';
 import { createWriteBuffer } from '../common/postgres.ts';
 import type { Shutdown } from '../common/shutdown.ts';
 import type { Time } from '../common/wait.ts';
+import { toBase58 } from '../programs/client/keys.ts';
 import type { KeyHolder } from '../programs/client/proof.ts';
 import type { Catalog } from './jobs/catalog.ts';
 import { createCompletions } from './jobs/completion.ts';
@@ -15,7 +16,7 @@ import { createOrphanEnd, createStatusLookup, createUnmirroredJobs } from './led
 import type { Resources } from './resources.ts';
 import { insertTimings, type JobTiming, selectJob } from './sql/jobs.ts';
 import type { Observation } from './sql/workers.ts';
-import { type ApiMetrics, createJobObservers } from './telemetry/metrics.ts';
+import type { ApiMetrics } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 
 interface JobOptions {
@@ -72,7 +73,22 @@ export async function openJobs(options: JobOptions) {
     nowSeconds: clock.nowSeconds,
     observeLock,
     signReceipt: createReceiptSigner({ programId, signer: options.signer }),
-    ...createJobObservers({ metrics, timings, recordFirstToken: options.recordFirstToken }),
+    observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
+    observeJob({ job, wallet, durationsMs }) {
+      timings.add({
+        job: toBase58(job.address),
+        wallet,
+        modelId: job.model.id,
+        lockMs: durationsMs.lock,
+        firstTokenMs: durationsMs.first_token,
+        workerMs: durationsMs.worker,
+        settlementMs: durationsMs.settle,
+      });
+    },
+    observeFirstToken(observation) {
+      metrics.stage('first_token', observation.firstTokenMs / 1_000);
+      options.recordFirstToken(observation);
+    },
   });
   const unmirrored = createUnmirroredJobs(ledger, catalog.list);
   const disputeOnLedger = createDisputeOnLedger(ledger);

@@ -9,32 +9,6 @@ import { ConfigError, describeUnreadable } from '../../common/config.ts';
 import { hostInUrl, listenAt } from '../../common/net/urls.ts';
 import { refuseMalformed } from './middleware/everyRequest.ts';
 
-export interface Listening extends Closing {
-  server: http.Server | https.Server;
-  /** Where it listens, with the port that the system chose when the configured one is 0. */
-  url: string;
-}
-
-/** How a server ends with its last response. */
-export interface Closing {
-  /**
-   * From now on every response is the last of its connection and says `connection: close`, so that
-   * proxies open their next connection elsewhere. Requests are still taken.
-   */
-  drain(): void;
-  /**
-   * Stops accepting, and resolves when the last response has ended; safe to call again. Connections
-   * end as follows:
-   *
-   * - without an open request: at once
-   * - before its first request: half a second after it was opened, since that request may be arriving.
-   *   Node counts such a connection as busy
-   * - with an open request: after its response, which says `connection: close`. If its headers were
-   *   sent before, the next response on the connection says so
-   */
-  close(): Promise<void>;
-}
-
 interface ServerSettings {
   HOST: string;
   PORT: number;
@@ -45,6 +19,8 @@ interface TlsSettings {
   TLS_CERT?: string | undefined;
   TLS_KEY?: string | undefined;
 }
+
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /** A request must arrive within this time. An answer may take as long as a job. */
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -63,7 +39,7 @@ const loopbackHosts = new Set(['127.0.0.1', '::1', 'localhost']);
  * @throws ConfigError when plain HTTP could leave this machine, half of a certificate is given, or
  *   the port cannot be opened
  */
-export async function listen(config: ServerSettings & TlsSettings): Promise<Listening> {
+export async function listen(config: ServerSettings & TlsSettings) {
   const { HOST, PORT, SVC_ALLOW_PLAIN_HTTP } = config;
   const tls = readTls(config);
   if (!tls && !loopbackHosts.has(HOST) && !SVC_ALLOW_PLAIN_HTTP) {
@@ -84,11 +60,17 @@ export async function listen(config: ServerSettings & TlsSettings): Promise<List
   const { port } = await listenAt(server, { host: HOST, port: PORT, settings });
   const url = `${tls ? 'https' : 'http'}://${hostInUrl(HOST)}:${port}`;
   let closed: Promise<void> | undefined;
-  const close = () => {
+  const close = (): Promise<void> => {
     closed ??= untilAccepted(server).then(closing.close);
     return closed;
   };
-  return { server, url, drain: closing.drain, close };
+  return {
+    server,
+    /** Where it listens, with the port that the system chose when the configured one is 0. */
+    url,
+    drain: closing.drain,
+    close,
+  };
 }
 
 /**
@@ -134,8 +116,8 @@ export function serve(server: Listening['server'], app: Express, publicUrl: stri
 
 const IDLE_CHECK_INTERVAL_MS = 100;
 
-/** To be called before the server listens. */
-export function prepareClosing(server: http.Server | https.Server): Closing {
+/** How a server ends with its last response. To be called before it listens. */
+export function prepareClosing(server: http.Server | https.Server) {
   const { owed, closeIdle } = trackConnections(server);
   /** Connections whose last response says that it is the last. */
   const ending = new WeakSet<Socket>();
@@ -150,6 +132,10 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
     ending.add(socket);
   }
 
+  /**
+   * From now on every response is the last of its connection and says `connection: close`, so that
+   * proxies open their next connection elsewhere. Requests are still taken.
+   */
   function drain(): void {
     if (isDraining) return;
     isDraining = true;
@@ -164,6 +150,16 @@ export function prepareClosing(server: http.Server | https.Server): Closing {
     for (const [socket, response] of owed) if (response) endWith(socket, response);
   }
 
+  /**
+   * Stops accepting, and resolves when the last response has ended; safe to call again. Connections
+   * end as follows:
+   *
+   * - without an open request: at once
+   * - before its first request: half a second after it was opened, since that request may be arriving.
+   *   Node counts such a connection as busy
+   * - with an open request: after its response, which says `connection: close`. If its headers were
+   *   sent before, the next response on the connection says so
+   */
   async function close(): Promise<void> {
     drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));

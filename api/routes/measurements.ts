@@ -15,19 +15,21 @@ import { percentileOf } from '../sql/workerHours.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 
-interface MeasuredServices {
-  database: Database;
-  directory: WorkerDirectory;
-  nowSeconds: () => bigint;
-}
-
 const DAY_SECONDS = 86_400n;
 const AGE_MS_MAX = 5_000;
 
 export type Measurements = ReturnType<typeof createMeasurements>;
 
 /** What was measured of workers and models, read at most every 5 s. */
-export function createMeasurements({ database, directory, nowSeconds }: MeasuredServices) {
+export function createMeasurements({
+  database,
+  directory,
+  nowSeconds,
+}: {
+  database: Database;
+  directory: WorkerDirectory;
+  nowSeconds: () => bigint;
+}) {
   const day = remember(AGE_MS_MAX, () => selectModelDay(database, nowSeconds() - DAY_SECONDS));
   const byModel = remember(AGE_MS_MAX, () => selectClasses(database, 'model_id'));
   const byWorker = remember(AGE_MS_MAX, () => selectClasses(database, 'worker'));

@@ -19,17 +19,15 @@ import type { Call, Handlers } from './serveRoutes.ts';
 
 const DISPUTES_MAX = 500;
 
-interface OperatorServices {
-  pool: pg.Pool;
-  gateway: string;
-  nowSeconds: () => bigint;
-}
-
 /**
  * What operators and the arbiter see and decide. Only signed transactions change the ledger; the pages
  * build those.
  */
-export function operatorHandlers(services: OperatorServices): Handlers<typeof operatorRoutes> {
+export function operatorHandlers(services: {
+  pool: pg.Pool;
+  gateway: string;
+  nowSeconds: () => bigint;
+}): Handlers<typeof operatorRoutes> {
   const { pool, gateway, nowSeconds } = services;
   return {
     getKeys: ({ query }) => listKeyPage(pool, query),

@@ -5,17 +5,15 @@ import { type Sessions, sessionView } from '../sessions/sessions.ts';
 import { clearSessionCookie, setSessionCookie } from './cookie.ts';
 import type { Handlers } from './serveRoutes.ts';
 
-interface SessionServices {
+/** Signing in and out, and the settings that the pages need before. */
+export function sessionHandlers(services: {
   sessions: Sessions;
   /** Failed sign-ins are limited with refused keys, apart from other requests. */
   refusals: BurstLimit;
   /** Limits sign-ins: each leaves rows, and wallets cost nothing. */
   signIns: BurstLimit;
   describe: () => Promise<ConsoleConfig>;
-}
-
-/** Signing in and out, and the settings that the pages need before. */
-export function sessionHandlers(services: SessionServices): Handlers<typeof sessionRoutes> {
+}): Handlers<typeof sessionRoutes> {
   const { sessions, refusals, signIns, describe } = services;
   return {
     getConfig: describe,

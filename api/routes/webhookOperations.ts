@@ -19,19 +19,15 @@ import type { WebhookListeners } from '../stream/webhookListeners.ts';
 import type { Handlers } from './serveRoutes.ts';
 import { summaryView } from './webhooks.ts';
 
-interface WebhookOperationServices {
+/** What owners do with their webhooks on a page. Every statement takes the wallet. */
+export function webhookOperationHandlers(services: {
   pool: pg.Pool;
   listeners: WebhookListeners;
   webhooks: Webhooks;
   sealing: Sealing;
   /** Of deliveries that owners ask for. */
   budget: Budget;
-}
-
-/** What owners do with their webhooks on a page. Every statement takes the wallet. */
-export function webhookOperationHandlers(
-  services: WebhookOperationServices,
-): Handlers<typeof webhookOperationRoutes> {
+}): Handlers<typeof webhookOperationRoutes> {
   const { pool, webhooks, sealing, listeners, budget } = services;
   const show = (key: OwnedKey) => showWebhook(pool, key);
   /** Changes a webhook, and shows it as it then is. */

@@ -1,7 +1,7 @@
 import type { Database } from '../../common/postgres.ts';
 import { getSignaturesForAddress } from '../../programs/client/rpc/methods.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
-import { type BacklogRow, selectBacklog } from '../sql/network.ts';
+import { selectBacklog } from '../sql/network.ts';
 import type { Readiness } from './readiness.ts';
 
 export interface PartServices {
@@ -11,19 +11,11 @@ export interface PartServices {
   readiness: () => Promise<Readiness>;
 }
 
-/** The parts of the service as they are now. */
-interface PartsNow {
-  /** Whether this process takes requests, as far as it knows. */
-  isReady: boolean;
-  parts: Readiness['parts'] & { mirror: 'ok' | 'away' | 'unknown' };
-  /** Of the program's newest transaction; null while the ledger is away. */
-  newestSlot: number | null;
-  /** Null while the database is away. */
-  backlog: BacklogRow | null;
-}
-
-/** @returns what reads them; it knows how old the mirror is once it has been called before */
-export function createPartReader(services: PartServices): () => Promise<PartsNow> {
+/**
+ * @returns what reads the parts of the service as they are now; it knows how old the mirror is once it
+ *   has been called before
+ */
+export function createPartReader(services: PartServices) {
   const { database, rpc, programId, readiness } = services;
   const lag = createMirrorLag(() => performance.now());
 
@@ -46,8 +38,15 @@ export function createPartReader(services: PartServices): () => Promise<PartsNow
     const backlog = parts.database === 'ok' ? await selectBacklog(database) : null;
     const slot = backlog?.slot == null ? null : Number(backlog.slot);
     const mirror = backlog ? lag.judge(slot) : 'unknown';
-    const isReady = status === 'ready' && mirror !== 'away';
-    return { isReady, parts: { ...parts, mirror }, newestSlot, backlog };
+    return {
+      /** Whether this process takes requests, as far as it knows. */
+      isReady: status === 'ready' && mirror !== 'away',
+      parts: { ...parts, mirror },
+      /** Of the program's newest transaction; null while the ledger is away. */
+      newestSlot,
+      /** Null while the database is away. */
+      backlog,
+    };
   };
 }
 
@@ -55,27 +54,22 @@ export function createPartReader(services: PartServices): () => Promise<PartsNow
 const LAG_MS_MAX = 30_000;
 const SAMPLES_MAX = 100;
 
-/** Judges how old the mirror is, by the slots that the ledger had at known times. */
-interface MirrorLag {
-  /** Records the slot of the ledger's newest transaction. */
-  note(newestSlot: number): void;
-  /** `unknown` while the recorded slots prove neither. */
-  judge(mirrorSlot: number | null): 'ok' | 'away' | 'unknown';
-}
-
 /**
- * Slots differ in length from ledger to ledger: what counts is what the ledger had by then.
+ * Judges how old the mirror is, by the slots that the ledger had at known times. Slots differ in length
+ * from ledger to ledger: what counts is what the ledger had by then.
  *
  * @param nowMs a clock that never goes back
  */
-export function createMirrorLag(nowMs: () => number): MirrorLag {
+export function createMirrorLag(nowMs: () => number) {
   const samples: { slot: number; atMs: number }[] = [];
   return {
-    note(slot) {
+    /** Records the slot of the ledger's newest transaction. */
+    note(slot: number): void {
       samples.push({ slot, atMs: nowMs() });
       if (samples.length > SAMPLES_MAX) samples.shift();
     },
-    judge(mirrorSlot) {
+    /** `unknown` while the recorded slots prove neither. */
+    judge(mirrorSlot: number | null): 'ok' | 'away' | 'unknown' {
       if (mirrorSlot === null) return 'away';
       const isOld = ({ atMs }: { atMs: number }) => nowMs() - atMs >= LAG_MS_MAX;
       if (samples.some((sample) => !isOld(sample) && sample.slot <= mirrorSlot)) return 'ok';

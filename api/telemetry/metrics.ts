@@ -1,11 +1,7 @@
-import type { PublicKey } from '@solana/web3.js';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { type Metrics, metricsOf } from '../../common/metricsOf.ts';
-import { toBase58 } from '../../programs/client/keys.ts';
 import type { SendResult } from '../../programs/client/sender/sendResult.ts';
-import type { JobTiming } from '../sql/jobs.ts';
-import type { Observation } from '../sql/workers.ts';
-import type { StageName, Stages } from './tracing.ts';
+import type { StageName } from './tracing.ts';
 
 /** From the duration of a mirror read to that of the longest job. */
 const STAGE_BUCKETS_SECONDS = [
@@ -96,42 +92,4 @@ function transactionMetrics({ gauge, histogram }: Metrics) {
       };
     },
   };
-}
-
-/** Records how long the stages of requests and jobs take. */
-export function createJobObservers({
-  metrics,
-  timings,
-  recordFirstToken,
-}: {
-  metrics: Pick<ApiMetrics, 'stage'>;
-  timings: { add(timing: JobTiming): void };
-  recordFirstToken: (observation: Observation) => void;
-}) {
-  return {
-    observeStage(name: StageName, durationMs: number): void {
-      metrics.stage(name, durationMs / 1_000);
-    },
-    observeJob({ job, wallet, durationsMs }: ObservedJob): void {
-      timings.add({
-        job: toBase58(job.address),
-        wallet,
-        modelId: job.model.id,
-        lockMs: durationsMs.lock,
-        firstTokenMs: durationsMs.first_token,
-        workerMs: durationsMs.worker,
-        settlementMs: durationsMs.settle,
-      });
-    },
-    observeFirstToken(observation: Observation): void {
-      metrics.stage('first_token', observation.firstTokenMs / 1_000);
-      recordFirstToken(observation);
-    },
-  };
-}
-
-interface ObservedJob {
-  job: { address: PublicKey; model: { id: string } };
-  wallet: string;
-  durationsMs: ReturnType<Stages['durationsMs']>;
 }

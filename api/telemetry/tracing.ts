@@ -12,13 +12,6 @@ import {
 import type { Response } from 'express';
 import type { Logger } from '../../common/logger.ts';
 
-/** The tracer of the process. */
-interface Tracing {
-  tracer: Tracer;
-  /** Sends what is left, within a bound. */
-  close(): Promise<void>;
-}
-
 const SERVICE = 'svc-api';
 const ignore = () => undefined;
 const noLogger: DiagLogger = {
@@ -32,7 +25,8 @@ const noLogger: DiagLogger = {
 const EXPORT_TIMEOUT_MS = 5_000;
 
 /**
- * Spans to a collector over OTLP's HTTP form, or to nowhere, at next to no cost, without one.
+ * Spans to a collector over OTLP's HTTP form, or to nowhere, at next to no cost, without one. `close`
+ * sends what is left, within a bound.
  *
  * @param options.collectorUrl the root of the collector; traces go to `/v1/traces` below it
  * @param options.ratio how many of all requests are traced, from 0 to 1
@@ -43,7 +37,7 @@ export async function createTracing(options: {
   ratio: number;
   logger: Logger;
   exportTimeoutMs?: number;
-}): Promise<Tracing> {
+}): Promise<{ tracer: Tracer; close(): Promise<void> }> {
   const { collectorUrl, ratio, logger, exportTimeoutMs = EXPORT_TIMEOUT_MS } = options;
   if (collectorUrl === undefined) {
     return { tracer: trace.getTracer(SERVICE), close: async () => undefined };
