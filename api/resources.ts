@@ -103,8 +103,13 @@ function connectWorkers({ config, shutdown }: ResourceOptions, { programId }: Ad
     nowMs: Date.now,
   });
   return {
-    /** Reaches workers, and no address that the guard refuses. */
-    dispatcher,
     workers,
+    /** How workers are asked for their health, and by which guard they are reached. */
+    probing: {
+      dispatcher,
+      gateway: config.SVC_GATEWAY.toBase58(),
+      allowLoopback,
+      allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
+    },
   };
 }

@@ -1,5 +1,4 @@
 import { fileURLToPath } from 'node:url';
-import type { Dispatcher } from 'undici';
 import { ConfigError } from '../common/config.ts';
 import { createLogger, type Logger } from '../common/logger.ts';
 import { resolveName } from '../common/net/addressGuard.ts';
@@ -92,7 +91,7 @@ async function openApi(
     createSender: (options) =>
       (parts.createSender ?? createSender)({ ...options, observe: metrics.observeSend }),
   });
-  const { pool, requestPool, dispatcher, ledger } = resources;
+  const { pool, requestPool, probing, ledger } = resources;
   await assertConfigured(ledger);
   const catalog = await openCatalog(opening, resources);
   const sealing = createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS);
@@ -106,7 +105,7 @@ async function openApi(
     ...opening,
     pool,
     listModels: catalog.list,
-    probing: probingOf(config, dispatcher),
+    probing,
   });
   const port = await shutdown.open('port', await listen(config));
   const publicUrl = config.PUBLIC_URL ?? port.url;
@@ -178,15 +177,6 @@ async function openCatalog(
   shutdown.add('catalog', catalog.close);
   await awaitDatabase(catalog.start, logger, time);
   return catalog;
-}
-
-function probingOf(config: ApiConfig, dispatcher: Dispatcher) {
-  return {
-    dispatcher,
-    gateway: config.SVC_GATEWAY.toBase58(),
-    allowLoopback: config.SVC_ALLOW_LOOPBACK,
-    allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
-  };
 }
 
 /** Where a build puts the packages. */

@@ -62,6 +62,11 @@ export function createPool(options: {
   return pool;
 }
 
+/** One array for each column, which is how a statement takes many rows. */
+export function columnsOf<Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] {
+  return fields.map((field) => rows.map((row) => row[field]));
+}
+
 /** Runs `work` in one transaction: committed when it returns, rolled back when it throws. */
 export async function inTransaction<Result>(
   pool: pg.Pool,

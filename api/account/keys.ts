@@ -120,7 +120,12 @@ export async function revokeKey(database: pg.Pool, wallet: string): Promise<void
  */
 export async function listKeys(
   database: Database,
-  filter: { status?: KeyStatus; wallet?: string; before?: bigint; limit?: number } = {},
+  filter: {
+    status?: KeyStatus | undefined;
+    wallet?: string | undefined;
+    before?: bigint | undefined;
+    limit?: number;
+  } = {},
 ): Promise<KeyRecord[]> {
   const { rows } = await database.query<KeyRecord>(
     `select * from (

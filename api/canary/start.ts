@@ -77,7 +77,7 @@ export async function startCanary(
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
       time,
     });
-    const { pool, ledger, dispatcher, workers, tokens } = resources;
+    const { pool, ledger, workers, tokens } = resources;
     if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger), time))) {
       throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
     }
@@ -85,12 +85,7 @@ export async function startCanary(
     if (!model) throw new CanaryRefusedError(`No model has the id '${plan.modelId}'.`);
     const { answering, silent } = await findCandidates({
       database: pool,
-      probe: createHealthProbe({
-        dispatcher,
-        gateway: config.SVC_GATEWAY.toBase58(),
-        allowLoopback: config.SVC_ALLOW_LOOPBACK,
-        allowBuiltin: config.SVC_ALLOW_BUILTIN_WORKERS,
-      }),
+      probe: createHealthProbe(resources.probing),
       modelAddress: model.address,
       worker: plan.worker,
     });
@@ -109,13 +104,9 @@ export async function startCanary(
   }
 }
 
-/** The eligible workers of a model: those that answer a probe, and those that do not. */
-interface Candidates {
-  answering: WorkerRow[];
-  silent: string[];
-}
-
 /**
+ * The eligible workers of a model: those that answer a probe, and those that do not.
+ *
  * @param options.worker the address of the only one to try; undefined: all
  * @throws CanaryRefusedError when there is none
  */
@@ -124,7 +115,7 @@ async function findCandidates(options: {
   probe: ReturnType<typeof createHealthProbe>;
   modelAddress: string;
   worker: string | undefined;
-}): Promise<Candidates> {
+}): Promise<{ answering: WorkerRow[]; silent: string[] }> {
   const { database, probe, modelAddress, worker } = options;
   const eligible = (await selectEligibleWorkers(database))
     .filter(({ models }) => models.includes(modelAddress))
@@ -156,7 +147,7 @@ async function findCandidates(options: {
  */
 async function runCanary(
   services: CanaryServices & { database: Database },
-  options: CanaryPlan & { model: ModelRow; workers: Candidates['answering'] },
+  options: CanaryPlan & { model: ModelRow; workers: WorkerRow[] },
 ): Promise<WorkerReport[]> {
   const { workers, model, seed, rightMin, interrupted } = options;
   const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });

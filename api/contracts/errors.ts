@@ -33,7 +33,7 @@ export type ErrorJob = NonNullable<ErrorBody['svc']>;
 export type ErrorBody = z.infer<typeof errorObject>;
 
 interface ApiErrorOptions {
-  param?: string;
+  param?: string | undefined;
   /** Code-specific facts; amounts as JSON numbers. */
   details?: Record<string, unknown>;
   /** Seconds for the `Retry-After` header. */

@@ -17,7 +17,7 @@ import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
 import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
-import { type NewClaim, type RequestIdentity, type ResponseReport, replayAnswer } from './claim.ts';
+import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
@@ -123,7 +123,9 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   const stages = stagesOf(path, response);
   const draft = path.escrow.draft(wallet);
   const claim = await path.idempotency.claim(identity, draft.id);
-  noteWhenLeft(response, claim);
+  // A client that left before the whole answer may have lost it; also where it was an error.
+  if (response.closed) claim.lost();
+  else response.once('close', claim.lost);
   const form = {
     response,
     publicUrl: path.publicUrl,
@@ -180,12 +182,6 @@ function stagesOf({ observeStage }: RequestPath, response: Response): Stages {
     observeStage(name, endMs - startMs);
     trace.stage(name, startMs, endMs);
   });
-}
-
-/** A client that left before the whole answer may have lost it; also where it was an error. */
-function noteWhenLeft(response: Response, { lost }: ResponseReport): void {
-  if (response.closed) lost();
-  else response.once('close', lost);
 }
 
 /**

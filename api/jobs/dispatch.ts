@@ -206,8 +206,8 @@ function createTries({ directory, clock, logger }: DispatchServices, job: Locked
     tried.size < ATTEMPTS_MAX && clock.nowSeconds() < deadlines.stopAt;
 
   const reserve = (waitMs: number, signal?: AbortSignal): Promise<Reservation | undefined> => {
-    const wish = { modelAddress: model.address, except: new Set(tried.keys()), waitMs };
-    return directory.reserve({ ...wish, ...(signal && { signal }) });
+    const except = new Set(tried.keys());
+    return directory.reserve({ modelAddress: model.address, except, waitMs, signal });
   };
 
   const hasOthers = (): boolean =>

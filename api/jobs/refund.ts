@@ -148,7 +148,7 @@ function requestRefused(
   return new ApiError(
     'invalid_request',
     `The model's server refuses ${what} as it was sent; nothing is charged.`,
-    { ...(param !== undefined && { param }), details: unchargedDetails(job, refundTx) },
+    { param, details: unchargedDetails(job, refundTx) },
   );
 }
 

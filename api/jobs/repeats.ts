@@ -111,7 +111,7 @@ async function findEarlier(
   context: RepeatContext,
   request: RequestIdentity,
   jobId: string,
-): Promise<{ replay?: Replay; uncharged?: LeaseKey }> {
+): Promise<{ replay?: Replay; uncharged?: LeaseKey | undefined }> {
   const { database, newReplay } = context;
   let refusal: ApiError | undefined;
   let uncharged: LeaseKey | undefined;
@@ -135,7 +135,7 @@ async function findEarlier(
     }
   }
   if (refusal) throw refusal;
-  return { ...(uncharged && { uncharged }) };
+  return { uncharged };
 }
 
 /** @returns undefined when the earlier request was not charged and never will be */

@@ -53,12 +53,7 @@ async function listKeyPage(
   pool: pg.Pool,
   { limit, before, status, wallet }: Call<(typeof operatorRoutes)['getKeys']>['query'],
 ): Promise<KeyList> {
-  const rows = await listKeys(pool, {
-    ...(status && { status }),
-    ...(wallet !== undefined && { wallet }),
-    ...(before !== undefined && { before }),
-    limit: limit + 1,
-  });
+  const rows = await listKeys(pool, { status, wallet, before, limit: limit + 1 });
   const { page, ...more } = pageOf(rows, limit, (key) => String(key.place));
   return {
     object: 'list',

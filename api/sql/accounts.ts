@@ -286,17 +286,11 @@ export async function insertWebhook(
     sealedSecret: Uint8Array;
   },
 ): Promise<WebhookRow> {
+  const { id, wallet, url, events, apiVersion, sealedSecret } = webhook;
   const { rows } = await database.query<WebhookRow>(
     `insert into service.webhooks (id, wallet, url, events, api_version, secret)
      values ($1, $2, $3, $4, $5, $6) returning ${columns}`,
-    [
-      webhook.id,
-      webhook.wallet,
-      webhook.url,
-      webhook.events,
-      webhook.apiVersion,
-      webhook.sealedSecret,
-    ],
+    [id, wallet, url, events, apiVersion, sealedSecret],
   );
   return rows[0] as WebhookRow;
 }

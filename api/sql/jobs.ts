@@ -1,4 +1,4 @@
-import type { Database } from '../../common/postgres.ts';
+import { columnsOf, type Database } from '../../common/postgres.ts';
 import type {
   DisputeOutcome,
   FailureReason,
@@ -186,6 +186,16 @@ export interface JobTiming {
   settlementMs: number | undefined;
 }
 
+const TIMING_FIELDS = [
+  'job',
+  'wallet',
+  'modelId',
+  'lockMs',
+  'firstTokenMs',
+  'workerMs',
+  'settlementMs',
+] as const;
+
 /** What a notification of timings begins with: the mirror has no part in it. */
 export const TIMED = 'timed:';
 /** So many addresses fit into one notification. */
@@ -196,8 +206,6 @@ export async function insertTimings(
   database: Database,
   timings: readonly JobTiming[],
 ): Promise<void> {
-  const column = <Field extends keyof JobTiming>(field: Field) =>
-    timings.map((timing) => timing[field] ?? null);
   await database.query({
     name: 'insert_job_timings',
     text: `
@@ -211,15 +219,7 @@ export async function insertTimings(
         select job, row_number() over () / ${JOBS_PER_NOTIFICATION} as part from written
       )
       select pg_notify('mirror_jobs', '${TIMED}' || string_agg(job, ',')) from placed group by part`,
-    values: [
-      column('job'),
-      column('wallet'),
-      column('modelId'),
-      column('lockMs'),
-      column('firstTokenMs'),
-      column('workerMs'),
-      column('settlementMs'),
-    ],
+    values: columnsOf(timings, ...TIMING_FIELDS),
   });
 }
 

@@ -1,12 +1,7 @@
-import type { Database } from '../../common/postgres.ts';
+import { columnsOf, type Database } from '../../common/postgres.ts';
 
 // What every request writes: its row, the lease of that, and the answer. What a repeat does with the rows
 // of earlier requests is in `repeats.ts`.
-
-/** One array for each column, which is how a statement takes many rows. */
-function columnsOf<Row>(rows: readonly Row[], ...fields: (keyof Row)[]): unknown[][] {
-  return fields.map((field) => rows.map((row) => row[field]));
-}
 
 /** Whose request, and which. */
 export interface RequestKey {

@@ -275,7 +275,7 @@ export function createCapacity(options: {
       waitMs,
       signal,
       ...wish
-    }: ReservationRequest & { waitMs: number; signal?: AbortSignal }): Promise<
+    }: ReservationRequest & { waitMs: number; signal?: AbortSignal | undefined }): Promise<
       Reservation | undefined
     > {
       if (signal?.aborted) return Promise.resolve(undefined);

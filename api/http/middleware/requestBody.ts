@@ -182,10 +182,7 @@ function assertUtf8Named(request: Request): void {
 type Fault = NonNullable<ReturnType<typeof scanJson>['fault']>;
 
 function invalid({ message, param, details }: Fault): ApiError {
-  return new ApiError('invalid_request', message, {
-    ...(param !== undefined && { param }),
-    details,
-  });
+  return new ApiError('invalid_request', message, { param, details });
 }
 
 function tooLarge(bytesMax: number): ApiError {
