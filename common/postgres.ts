@@ -105,11 +105,6 @@ function ignore(): void {}
 
 // Three ways to share a statement, which costs nearly as much for one item as for many.
 
-/** One caller's item in a batch. */
-interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
-  item: Item;
-}
-
 /**
  * Lets many callers share calls. An item that comes while fewer than `callsMax` calls run is called
  * at once, with the others of its turn of the event loop. Later items wait for the next call, so that
@@ -124,10 +119,10 @@ export function batched<Item, Result>(options: {
   callsMax: number;
 }): (item: Item) => Promise<Result> {
   const { call, itemsMax, callsMax } = options;
-  let waiting: Waiting<Item, Result>[] = [];
+  let waiting: ({ item: Item } & PromiseWithResolvers<Result>)[] = [];
   let calls = 0;
 
-  async function serve(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+  async function serve(batch: typeof waiting): Promise<void> {
     try {
       const results = await call(batch.map(({ item }) => item));
       for (const [place, { resolve }] of batch.entries()) resolve(results?.[place] as Result);
@@ -191,18 +186,11 @@ export function batchedIsolated<Item, Result>(
   };
 }
 
-/** Buffers items, and writes those of half a second together. */
-interface WriteBuffer<Item> {
-  add(item: Item): void;
-  /** Writes what is left. A write that runs goes on. */
-  close(): Promise<void>;
-}
-
 /** Well below the ten minutes that a median looks back over. */
 const WRITE_AFTER_MS = 500;
 
 /**
- * For observations that no request waits for: however many come, they cost two statements a second.
+ * Buffers items, and writes those of half a second together. For observations that no request waits for: however many come, they cost two statements a second.
  * Items that fail to be written are logged and lost.
  *
  * @param options.what the items, for the log
@@ -211,7 +199,7 @@ export function createWriteBuffer<Item>(options: {
   write: (items: readonly Item[]) => Promise<void>;
   what: string;
   logger: { warn(entry: object): void };
-}): WriteBuffer<Item> {
+}) {
   const { write, what, logger } = options;
   let items: Item[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -228,11 +216,12 @@ export function createWriteBuffer<Item>(options: {
   }
 
   return {
-    add(item) {
+    add(item: Item): void {
       items.push(item);
       timer ??= setTimeout(writeAll, WRITE_AFTER_MS);
     },
-    async close() {
+    /** Writes what is left. A write that runs goes on. */
+    async close(): Promise<void> {
       if (timer === undefined) return;
       clearTimeout(timer);
       await writeAll();
