@@ -1,5 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
-import type { Express } from 'express';
+import type { Express, RequestHandler } from 'express';
 import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import type { Database } from '../common/postgres.ts';
@@ -26,7 +26,6 @@ import { type JobServices, jobHandlers } from './routes/jobs.ts';
 import { createMeasurements } from './routes/measurements.ts';
 import { type ModelServices, modelHandlers } from './routes/models.ts';
 import { type Handlers, serveRoutes } from './routes/serveRoutes.ts';
-import { getHealth, getReadiness } from './routes/service.ts';
 import { type WebhookServices, webhookHandlers } from './routes/webhooks.ts';
 import type { Readiness } from './status/readiness.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
@@ -97,4 +96,23 @@ export function createApp(services: AppServices): Express {
   app.use(routeNotFound(app, { publicUrl, frame }));
   app.use(renderError({ logger, publicUrl }));
   return app;
+}
+
+/** GET /health: the process is up; 503 once it has begun to end, so that balancers leave it. */
+function getHealth(options: { isDraining: () => boolean }): RequestHandler {
+  return (_request, response) => {
+    const isDraining = options.isDraining();
+    response.status(isDraining ? 503 : 200).json({ status: isDraining ? 'draining' : 'ok' });
+  };
+}
+
+/** GET /ready: 200 while all that a completion needs is there; else 503 and which part is not. */
+function getReadiness(options: { readiness: () => Promise<Readiness> }): RequestHandler {
+  return async (_request, response) => {
+    const { status, parts } = await options.readiness();
+    response
+      .status(status === 'ready' ? 200 : 503)
+      .set('cache-control', 'no-store')
+      .json({ status, parts });
+  };
 }

@@ -4,11 +4,10 @@ import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { webhookKinds } from '../../webhooks/kinds.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
 import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
-import { eventExample } from '../contracts/events.ts';
 import { modelList } from '../contracts/network.ts';
 import type { Route, RouteDocs } from '../contracts/route.ts';
 import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
-import { codeSamples, examples, jobOfError, streamExample } from './examples.ts';
+import { codeSamples, eventExample, examples, jobOfError, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { eventSchemaName, nameOf, querySchemas, refTo } from './schemas.ts';
 

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { modelCardHash } from '../../programs/client/proof.ts';
-import { EXAMPLE } from '../../webhooks/kinds.ts';
+import { API_VERSION, type EventKind } from '../../webhooks/events.ts';
+import { EXAMPLE, webhookKinds } from '../../webhooks/kinds.ts';
 import type { AccountObject } from '../contracts/account.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
 import type {
@@ -180,6 +181,17 @@ export const examples = {
   WebhookList: { object: 'list', data: [webhook] },
   DeletedWebhook: { id: webhookId, object: 'webhook', deleted: true },
 };
+
+/** An event of a kind, as it is sent. */
+export function eventExample(kind: EventKind) {
+  return {
+    id: 'evt_3c1b0a5e7d2f4b6890a1c2e3d4f5a6b7',
+    event: kind,
+    created_at: EXAMPLE.settledAt,
+    api_version: API_VERSION,
+    data: webhookKinds[kind].example,
+  };
+}
 
 export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']
   .map((data) => `data: ${data}\n\n`)

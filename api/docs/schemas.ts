@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
+import { envelope, webhookKinds } from '../../webhooks/kinds.ts';
 import { accountObject } from '../contracts/account.ts';
 import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnswer.ts';
 import { errorObject } from '../contracts/errors.ts';
-import { eventEnvelope } from '../contracts/events.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
 import { modelList, modelObject } from '../contracts/network.ts';
 import {
@@ -46,6 +46,10 @@ export function nameOf(schema: z.ZodType): string {
 export function eventSchemaName(kind: EventKind): string {
   const words = kind.split('.').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return `${words.join('')}Event`;
+}
+
+export function eventEnvelope(kind: EventKind) {
+  return envelope.extend({ event: z.literal(kind), data: webhookKinds[kind].data });
 }
 
 export function refTo(name: string): Schema {

@@ -8,9 +8,8 @@ import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { LockedJob } from '../ledger/job.ts';
+import { type LockedJob, LockUndecidedError, type SettlementRecord } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer, type WholeAnswer } from '../ledger/proof.ts';
-import { LockUndecidedError, type SettlementRecord } from '../ledger/results.ts';
 import { abortWhenLeft, createDelivery, type Delivery, recordJob } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';

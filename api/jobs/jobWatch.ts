@@ -6,8 +6,7 @@ import { batched } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
-import type { LockedJob } from '../ledger/job.ts';
-import type { JobResult } from '../ledger/results.ts';
+import type { JobResult, LockedJob } from '../ledger/job.ts';
 import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
 
 /** Besides the notifications: one may be lost while the listening connection is renewed. */

@@ -5,8 +5,7 @@ import { JOB_TIMEOUT_SECONDS } from '../../programs/client/generated/constants.t
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import { ApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { LockedJob } from '../ledger/job.ts';
-import type { JobResult, KnownResult } from '../ledger/results.ts';
+import type { JobResult, KnownResult, LockedJob } from '../ledger/job.ts';
 import type { UnprovenResult } from './attempt.ts';
 import { reasonOfUsedLimit } from './emptyAnswers.ts';
 import type { JobWork } from './jobWatch.ts';

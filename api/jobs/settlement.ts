@@ -11,9 +11,8 @@ import {
   signHashedBy,
 } from '../../programs/client/proof.ts';
 import type { Escrow } from '../ledger/escrow.ts';
-import type { LockedJob } from '../ledger/job.ts';
+import type { JobResult, KnownResult, LockedJob, SettlementRecord } from '../ledger/job.ts';
 import type { ProvenAnswer } from '../ledger/proof.ts';
-import type { JobResult, KnownResult, SettlementRecord } from '../ledger/results.ts';
 import type { SettlementFacts, Usage } from '../response/delivery.ts';
 import { priceOf } from '../sql/workers.ts';
 import type { Stages } from '../telemetry/tracing.ts';

@@ -5,12 +5,19 @@ import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ApiMetrics, JobMetricResult } from '../telemetry/metrics.ts';
 import { ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
-import type { JobDraft, LockedJob, LockPayer, Quote } from './job.ts';
+import type {
+  JobDraft,
+  JobResult,
+  LockedJob,
+  LockPayer,
+  Quote,
+  SettlementRecord,
+  SettleResult,
+} from './job.ts';
 import { type JobKey, readSettlement } from './jobLookup.ts';
 import { lockOnLedger, readPriced } from './lockOnLedger.ts';
 import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
-import type { JobResult, SettlementRecord, SettleResult } from './results.ts';
 import { createAcknowledgements, settleOnLedger } from './settleOnLedger.ts';
 
 export type Escrow = ReturnType<typeof createEscrow>;

@@ -17,9 +17,9 @@ import { VERSION_MAX } from '../../programs/client/wire/index.ts';
 import { type JobRow, selectJob } from '../sql/jobs.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import { type LedgerContext, readJob, retryRead } from './context.ts';
+import type { SettlementRecord } from './job.ts';
 import { jobDeadlines } from './lockOnLedger.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import type { SettlementRecord } from './results.ts';
 
 /** What names a job: ids are unique within a wallet. */
 export interface JobKey {

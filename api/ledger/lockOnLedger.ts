@@ -24,9 +24,16 @@ import {
 import type { Funds } from '../sql/accounts.ts';
 import { type ModelRow, priceOf } from '../sql/workers.ts';
 import { actor, type LedgerContext, readJob, retryRead } from './context.ts';
-import type { JobDeadlines, JobDraft, LockedJob, LockPayer, Quote } from './job.ts';
+import {
+  type JobDeadlines,
+  type JobDraft,
+  type LockedJob,
+  type LockPayer,
+  LockUndecidedError,
+  PriceChangedError,
+  type Quote,
+} from './job.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import { LockUndecidedError, PriceChangedError } from './results.ts';
 
 /**
  * The longest wait of a request for its lock. A lock that is still unsent is withdrawn then; one

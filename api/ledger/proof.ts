@@ -8,10 +8,9 @@ import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
 import { actor, ignoreUnavailable, type LedgerContext } from './context.ts';
-import type { LockedJob } from './job.ts';
+import type { JobResult, LockedJob } from './job.ts';
 import { readRecorded } from './jobLookup.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import type { JobResult } from './results.ts';
 
 /** A worker's whole answer. Its text has the proof's hash; the signature is not checked yet. */
 export interface WholeAnswer {

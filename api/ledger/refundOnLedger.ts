@@ -6,8 +6,7 @@ import { jobFail, jobRefund } from '../../programs/client/instructions.ts';
 import { COSTS, type InstructionCost } from '../../programs/client/sender/costs.ts';
 import { mayPass } from '../../programs/client/sender/sendResult.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob } from './context.ts';
-import type { LockedJob } from './job.ts';
-import type { JobResult } from './results.ts';
+import type { JobResult, LockedJob } from './job.ts';
 
 /** What is needed of a job to end it. */
 type EndableJob = Pick<LockedJob, 'id' | 'address' | 'creditAccount' | 'wallet'> & {

@@ -11,10 +11,9 @@ import {
   WithdrawnError,
 } from '../../programs/client/sender/sendResult.ts';
 import { actor, ignoreUnavailable, type LedgerContext, readJob, retryRead } from './context.ts';
-import type { LockedJob } from './job.ts';
+import type { JobResult, LockedJob, SettleResult } from './job.ts';
 import { failContradicted, isContradicted, isOfAttempt, type ProvenAnswer } from './proof.ts';
 import { failOnLedger } from './refundOnLedger.ts';
-import type { JobResult, SettleResult } from './results.ts';
 
 interface Announced {
   /** Built when it is sent, so that the worker is asked without that delay. */

@@ -5,7 +5,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { CanaryRefusedError, type CanaryReport, startCanary } from '../../api/canary/start.ts';
 import { loadConfig } from '../../api/config.ts';
 import { ApiError } from '../../api/contracts/errors.ts';
-import { PriceChangedError } from '../../api/ledger/results.ts';
+import { PriceChangedError } from '../../api/ledger/job.ts';
 import { selectModels } from '../../api/sql/workers.ts';
 import { ConfigError } from '../../common/config.ts';
 import { getSlot } from '../../programs/client/rpc/methods.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Keypair } from '@solana/web3.js';
 import type { CompletionServices, Completions } from '../../api/jobs/completion.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
-import type { JobResult } from '../../api/ledger/results.ts';
+import type { JobResult } from '../../api/ledger/job.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { delay } from '../../common/wait.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import type { Response } from 'express';
 import { ApiError, ClientLeftError } from '../../api/contracts/errors.ts';
 import type { KeyAdmission } from '../../api/http/middleware/authentication.ts';
-import { LockUndecidedError } from '../../api/ledger/results.ts';
+import { LockUndecidedError } from '../../api/ledger/job.ts';
 import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import { createStubbedCompletions, job, messages, model, payer } from './completionScene.ts';

@@ -3,8 +3,7 @@ import type { UnprovenResult } from '../../api/jobs/attempt.ts';
 import type { JobWork } from '../../api/jobs/jobWatch.ts';
 import { endingError, refundUnproven, refundWhenDue } from '../../api/jobs/refund.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
-import type { LockedJob } from '../../api/ledger/job.ts';
-import type { JobResult } from '../../api/ledger/results.ts';
+import type { JobResult, LockedJob } from '../../api/ledger/job.ts';
 import { delay } from '../../common/wait.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 

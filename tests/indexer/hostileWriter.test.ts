@@ -8,7 +8,7 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js';
 import { createWebhooks } from '../../api/account/webhooks.ts';
-import { eventEnvelope } from '../../api/contracts/events.ts';
+import { eventEnvelope } from '../../api/docs/schemas.ts';
 import { resolveName } from '../../common/net/addressGuard.ts';
 import { createSealing } from '../../common/sealing.ts';
 import { rebuildMirror } from '../../indexer/mirror/rebuild.ts';
