@@ -10,10 +10,10 @@ import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { type LockedJob, LockUndecidedError, type SettlementRecord } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer, type WholeAnswer } from '../ledger/proof.ts';
-import { abortWhenLeft, createDelivery, type Delivery, recordJob } from '../response/delivery.ts';
+import { abortWhenLeft, createDelivery, type Delivery } from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
-import { createStages, type StageName, type Stages, traceOf } from '../telemetry/tracing.ts';
+import { createStages, type StageName, type Stages } from '../telemetry/tracing.ts';
 import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
 import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';
@@ -141,7 +141,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   const { job, reservation } = await admitting.catch((error) => dropClaim(path, claim, error));
   path.observeLock(job);
   stages.mark('lock');
-  recordJob(response, { modelId: job.model.id, stages });
+  response.locals.job = { modelId: job.model.id, stages };
 
   const { messages } = request;
   const created = Number(path.clock.nowSeconds());
@@ -176,7 +176,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
 const saltOf = ({ requestSalt }: LockedJob): string => Buffer.from(requestSalt).toString('hex');
 
 function stagesOf({ observeStage }: RequestPath, response: Response): Stages {
-  const trace = traceOf(response);
+  const { trace } = response.locals;
   return createStages((name, startMs, endMs) => {
     observeStage(name, endMs - startMs);
     trace.stage(name, startMs, endMs);

@@ -8,8 +8,6 @@ import type {
   FINISH_REASONS,
 } from '../contracts/completionAnswer.ts';
 import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
-import type { ErrorCode } from '../contracts/errorTable.ts';
-import type { Stages } from '../telemetry/tracing.ts';
 import type { Piece } from '../workers/events.ts';
 
 /** @param job which the request became, where that is known */
@@ -24,40 +22,15 @@ export function sendError(
 
 /** Status and headers of an error. */
 export function beginError(response: Response, error: ApiError): Response {
-  recordError(response, error);
+  response.locals.errorCode = error.code;
   // HTTP requires this header of every 401.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
   return response.status(error.status).set(errorHeaders(error));
 }
 
-/** Records with which error a response ends, for metrics and logs. */
-function recordError(response: Response, { code }: ApiError): void {
-  response.locals.errorCode = code;
-}
-
-/** Records that the client has its whole answer, though the response goes on for a moment. */
-export function recordWhole(response: Response): void {
-  response.locals.isWhole = true;
-}
-
-/** Records the job that a request became, for logs. */
-export function recordJob(response: Response, job: { modelId: string; stages: Stages }): void {
-  response.locals.job = job;
-}
-
-/** The model and the durations of the job that a request became; none before its lock. */
-export function recordedJobOf(response: Response): { modelId: string; stages: Stages } | undefined {
-  return response.locals.job;
-}
-
 /** Whether the client got all that it asked for, even if it then closed the connection. */
 export function wasAnswered(response: Response): boolean {
   return response.writableFinished || response.locals.isWhole === true;
-}
-
-/** The code of the error that the response ended with, in its body or at the end of its stream. */
-export function errorCodeOf(response: Response): ErrorCode | undefined {
-  return response.locals.errorCode;
 }
 
 /**
@@ -359,7 +332,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       send('data: [DONE]\n\n');
       // The official clients close the connection then, and receive no trailers.
       flush(() => {
-        recordWhole(response);
+        response.locals.isWhole = true;
         onWhole();
       });
       clearInterval(keepAlive);
@@ -373,7 +346,7 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     fail(error) {
       flush();
       if (!response.headersSent) return sendError(response, error, publicUrl, errorJobOf(options));
-      recordError(response, error);
+      response.locals.errorCode = error.code;
       send(`data: ${eventData(errorBody(error, publicUrl, errorJobOf(options)))}\n\n`);
       end();
     },

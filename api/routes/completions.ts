@@ -2,7 +2,6 @@ import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
 import { withCeiling } from '../contracts/chatCompletion.ts';
 import type { completionRoutes } from '../contracts/completionAnswer.ts';
 import { ApiError } from '../contracts/errors.ts';
-import { secretOf } from '../http/middleware/authentication.ts';
 import { rawBodyOf } from '../http/middleware/requestBody.ts';
 import type { RequestIdentity } from '../jobs/claim.ts';
 import type { Completions } from '../jobs/completion.ts';
@@ -22,7 +21,7 @@ export function completionHandlers({
     async createChatCompletion({ key: payer, body, request, response }) {
       const identity = identify({
         wallet: payer.wallet,
-        apiKey: secretOf(response),
+        apiKey: response.locals.secret,
         rawBody: rawBodyOf(request),
         idempotencyKey: request.get('idempotency-key'),
         retryCount: request.get('x-stainless-retry-count'),

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request, RequestHandler } from 'express';
 import type { Database } from '../../common/postgres.ts';
 import { asApiError } from '../account/refusals.ts';
 import { assertNotSuspended } from '../account/suspensions.ts';
@@ -16,7 +16,7 @@ import type { Session, Sessions } from '../sessions/sessions.ts';
 import type { KeyAndAccount } from '../sql/accounts.ts';
 import { selectLiveKey } from '../sql/settings.ts';
 import { readSessionCookie } from './cookie.ts';
-import type { Admitted, Entrance } from './serveRoutes.ts';
+import type { Entrance } from './serveRoutes.ts';
 
 export interface KeyServices {
   keys: KeyAdmission;
@@ -66,18 +66,12 @@ function guardPage(route: Route, services: PageServices): RequestHandler {
     const session = token === undefined ? undefined : await sessions.find(token);
     if (session) walletLimit.spend(session.wallet);
     assertAdmitted(route, session);
-    const admitted: Admitted = { session };
-    if (route.needsSpender && session) admitted.key = await admitPayer(services, session);
+    const key = route.needsSpender && session && (await admitPayer(services, session));
     // Seals copies of answers: a secret of this session, which we do not keep either.
-    Object.assign(response.locals, admitted, { secret: token });
+    Object.assign(response.locals, { session, key, secret: token });
     requireReadablePath(request);
     next();
   };
-}
-
-/** The time of a request, by `performance.now()`. */
-export function arrivedMsOf(response: Response): number {
-  return response.locals.arrivedMs as number;
 }
 
 /**

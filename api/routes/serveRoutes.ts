@@ -62,12 +62,6 @@ export interface Entrance {
   queryOf(route: Route): z.ZodType | undefined;
 }
 
-/** What guards leave of an admitted request. */
-export interface Admitted {
-  key?: KeyAndAccount | undefined;
-  session?: Session | undefined;
-}
-
 /**
  * Serves those of the routes that are for the callers of an entrance. They are the app's own: a router
  * would answer OPTIONS by itself.
@@ -98,7 +92,7 @@ function answer(
   handle: (call: Call) => unknown,
 ): RequestHandler {
   return async (request, response) => {
-    const { key, session } = response.locals as Admitted;
+    const { key, session } = response.locals;
     const answered = await handle({
       wallet: (key ?? session)?.wallet,
       key,

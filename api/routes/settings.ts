@@ -10,7 +10,6 @@ import {
   setThreshold,
   type ThresholdRow,
 } from '../sql/settings.ts';
-import { arrivedMsOf } from './entrances.ts';
 import type { Handlers } from './serveRoutes.ts';
 
 /** The indexer's default. */
@@ -48,7 +47,7 @@ export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof s
     },
     postKey: ({ session: { wallet } }) => show(createKey(pool, wallet)),
     regenerateKey: ({ session: { wallet }, response }) =>
-      show(regenerateKey(pool, wallet, arrivedMsOf(response))),
+      show(regenerateKey(pool, wallet, response.locals.arrivedMs)),
     async deleteKey({ session: { wallet } }) {
       await asApiError(revokeKey(pool, wallet));
       return { done: true };

@@ -9,7 +9,6 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import type { Response } from 'express';
 import type { Logger } from '../../common/logger.ts';
 
 const SERVICE = 'svc-api';
@@ -65,6 +64,8 @@ export async function createTracing(options: {
     close: () => provider.shutdown().catch(({ message }: Error) => warn(message)),
   };
 }
+
+export type RequestTrace = ReturnType<typeof startRequestTrace>;
 
 /**
  * The trace of one request: a span, with a child for each stage. Each trace begins here. A parent that
@@ -140,9 +141,4 @@ export function createStages(onStage: (name: StageName, startMs: number, endMs: 
     header: (): string =>
       [...durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`).join(', '),
   };
-}
-
-/** The trace of the request that this response answers. */
-export function traceOf(response: Response): ReturnType<typeof startRequestTrace> {
-  return response.locals.trace;
 }

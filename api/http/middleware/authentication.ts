@@ -102,11 +102,6 @@ export function withBody(read: RequestHandler, admit: RequestHandler): RequestHa
   return [admit, note, read, admitAgain];
 }
 
-/** What the client proved itself by, its key or its session's token. No part keeps it beyond the request. */
-export function secretOf(response: Response): string {
-  return response.locals.secret as string;
-}
-
 /** A header without a key in it is an invalid key. Only a request without the header lacks one. */
 function bearerOf(authorization: string | undefined): string {
   if (authorization === undefined) {

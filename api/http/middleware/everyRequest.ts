@@ -8,7 +8,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, errorBody } from '../../contracts/errors.ts';
 import { responseHeaders } from '../../contracts/values.ts';
-import { errorCodeOf, recordedJobOf, wasAnswered } from '../../response/delivery.ts';
+import { wasAnswered } from '../../response/delivery.ts';
 import type { ApiMetrics } from '../../telemetry/metrics.ts';
 import { startRequestTrace } from '../../telemetry/tracing.ts';
 
@@ -40,10 +40,6 @@ export function nameRequest(): RequestHandler {
     response.set('x-request-id', id);
     next();
   };
-}
-
-export function requestIdOf(response: Response): string {
-  return response.locals.requestId as string;
 }
 
 /** Two years from each visit. */
@@ -138,8 +134,7 @@ export function recordRequests(options: {
       const { method } = request;
       const route = routeOf(request);
       const status = wasAnswered(response) ? String(response.statusCode) : 'left';
-      const code = errorCodeOf(response) ?? 'none';
-      const requestId = requestIdOf(response);
+      const { errorCode: code = 'none', requestId } = response.locals;
       const jobId = jobIdOf(request, response);
       const answered = { method, route, status, code };
       metrics.requestEnded({ ...answered, seconds: durationMs / 1_000 });
@@ -166,7 +161,7 @@ export function walletOf({ locals }: Response): string | undefined {
 
 /** What a completion became: its model, its worker, and the milliseconds of each stage. */
 function describeJob(response: Response): Record<string, unknown> | undefined {
-  const job = recordedJobOf(response);
+  const { job } = response.locals;
   if (!job) return undefined;
   const { lock, worker, settle, mirror } = job.stages.durationsMs();
   return {

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from '../../../common/logger.ts';
 import { ApiError, ClientLeftError, errorBody, toApiError } from '../../contracts/errors.ts';
-import { beginError, recordWhole, sendError } from '../../response/delivery.ts';
-import { requestIdOf, walletOf } from './everyRequest.ts';
+import { beginError, sendError } from '../../response/delivery.ts';
+import { walletOf } from './everyRequest.ts';
 
 /** What express refuses by itself: it marks it with a 4xx status. */
 function describeRequestFault(thrown: unknown): ApiError | undefined {
@@ -25,7 +25,7 @@ export function renderError(options: { logger: Logger; publicUrl: string }): Err
     if (thrown instanceof ClientLeftError) return;
     const error = describe(thrown);
     if (error.status >= 500) {
-      const request_id = requestIdOf(response);
+      const request_id = response.locals.requestId;
       logger.error({
         msg: 'Answered with a server error',
         request_id,
@@ -71,7 +71,7 @@ async function sendEarlyError(
     .set('content-type', 'application/json; charset=utf-8')
     .set('content-length', String(body.length))
     .write(body);
-  recordWhole(response);
+  response.locals.isWhole = true;
   refused += 1;
   // It fails once the client has left, which ends it as well.
   const rest = takeRest(response.req).catch(() => undefined);
