@@ -8,7 +8,6 @@ import { createSealing } from '../common/sealing.ts';
 import { closingOnFailure, createShutdown, type Shutdown } from '../common/shutdown.ts';
 import { awaitDatabase } from '../common/transientErrors.ts';
 import { delay, systemTime, type Time, within } from '../common/wait.ts';
-import type { LedgerClock } from '../programs/client/sender/ledgerClock.ts';
 import { createSender } from '../programs/client/sender/sender.ts';
 import { createWebhooks } from './account/webhooks.ts';
 import { type AppServices, createApp } from './app.ts';
@@ -30,14 +29,6 @@ import { observeFeePayers, observeState } from './telemetry/gauges.ts';
 import { type ApiMetrics, createMetrics } from './telemetry/metrics.ts';
 import { createTracing } from './telemetry/tracing.ts';
 import { openWorkers } from './workers/directory.ts';
-
-interface RunningApi {
-  url: string;
-  metricsUrl: string | undefined;
-  /** The ledger's time, as this process has it. */
-  clock: LedgerClock;
-  shutdown: Shutdown;
-}
 
 interface Opening {
   config: ApiConfig;
@@ -62,7 +53,7 @@ export function startApi(
     time?: Time;
     queryTimeoutMs?: number;
   } = {},
-): Promise<RunningApi> {
+): ReturnType<typeof openApi> {
   const { logger = createLogger({ name: 'api', level: config.LOG_LEVEL }) } = parts;
   const timeoutMs = config.SVC_DRAIN_DELAY_MS + config.SVC_SHUTDOWN_TIMEOUT_MS;
   const shutdown = createShutdown({ logger, timeoutMs });
@@ -78,7 +69,7 @@ const REQUEST_CONNECTIONS_MAX = 8;
 async function openApi(
   opening: Opening,
   parts: { createSender?: typeof createSender; queryTimeoutMs?: number },
-): Promise<RunningApi> {
+) {
   const { config, logger, shutdown } = opening;
   const tracing = await shutdown.open('traces', await openTracing(opening));
   const metrics = createMetrics();
@@ -140,7 +131,13 @@ async function openApi(
     await delay(config.SVC_DRAIN_DELAY_MS);
   });
   logger.info({ msg: 'Listened', url: port.url, metrics_url: metricsUrl });
-  return { url: port.url, metricsUrl, clock: ledger.clock, shutdown };
+  return {
+    url: port.url,
+    metricsUrl,
+    /** The ledger's time, as this process has it. */
+    clock: ledger.clock,
+    shutdown,
+  };
 }
 
 function openTracing({ config, logger }: Opening): ReturnType<typeof createTracing> {

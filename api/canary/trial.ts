@@ -10,6 +10,7 @@ import { checkProof, type ProvenAnswer } from '../ledger/proof.ts';
 import { type ModelRow, priceOf, type WorkerRow } from '../sql/workers.ts';
 import { newWorker, type Reservation } from '../workers/capacity.ts';
 import type { WorkerChat } from '../workers/client.ts';
+import { medianMs } from '../workers/directory.ts';
 import { type CanaryQuestion, isRight } from './questions.ts';
 
 export interface CanaryServices
@@ -186,7 +187,7 @@ export function reportWorkers(options: {
       answers_right: right.length,
       tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
       tokens_counted: proven.reduce((sum, { countedTokens }) => sum + countedTokens, 0),
-      first_token_p50_ms: median(firstTokens),
+      first_token_p50_ms: medianMs(firstTokens) ?? null,
       credits_charged: proven.reduce((sum, { chargedCredits }) => sum + chargedCredits, 0n),
       faults: [
         ...unprovenFaults(own),
@@ -210,10 +211,4 @@ function unprovenFaults(trials: readonly Trial[]): string[] {
 
 function answerOf(trial: Trial | undefined): string | undefined {
   return trial?.kind === 'proven' ? trial.text.trim() : undefined;
-}
-
-function median(values: readonly number[]): number | null {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted[Math.ceil(sorted.length / 2) - 1];
-  return middle === undefined ? null : Math.round(middle);
 }

@@ -25,14 +25,6 @@ interface Fonts {
   readonly mono: string | undefined;
 }
 
-/** All pages, and what each of them needs of the others. */
-interface Site {
-  readonly pages: readonly Page[];
-  readonly fonts: Fonts;
-  /** Whether the web app's pages are served, too. */
-  readonly hasApp: boolean;
-}
-
 /** What a document shows in the frame that all have. */
 interface Shown {
   readonly title: string;
@@ -50,8 +42,13 @@ interface Document {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Draws what a site shows. */
-export function createFrame({ pages, fonts, hasApp }: Site) {
+/**
+ * Draws the pages of a site, and its answers.
+ *
+ * @param site.hasApp whether the web app's pages are served, too
+ */
+export function createFrame(site: { pages: readonly Page[]; fonts: Fonts; hasApp: boolean }) {
+  const { pages, fonts, hasApp } = site;
   const style = styleOf(fonts);
   const policy = [
     "default-src 'none'",

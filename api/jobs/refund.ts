@@ -39,14 +39,14 @@ export async function refundUnproven(
   if (unproven.kind === 'failed' && unproven.busy && known?.result.status !== 'refunded') {
     return noCapacity(job, unproven.busy.retryAfterMs);
   }
-  return known ? endingError(job, known) : workerFailed(job, null);
+  return known ? endingError(job, known) : uncharged('worker_failed', job);
 }
 
 async function timeOut(services: RefundServices, job: LockedJob): Promise<ApiError> {
   const refunding = services.work.trackToEnd(job, refundWhenDue(services, job));
   await services.clock.waitUntil(job.deadlines.refundableAt);
   const known = await awaitReturn(services, job, refunding);
-  return known ? endingError(job, known) : jobTimeout(job, null);
+  return known ? endingError(job, known) : uncharged('job_timeout', job);
 }
 
 /** Waits for the moment from which anyone may refund, and does. */
@@ -92,7 +92,7 @@ export function endingError(job: LockedJob, known: KnownResult): ApiError {
   const refundTx = refundTxOf(known);
   const { hasWorkerLeft, status } = known.result;
   if (hasWorkerLeft) return noCapacity(job);
-  return status === 'refunded' ? jobTimeout(job, refundTx) : workerFailed(job, refundTx);
+  return uncharged(status === 'refunded' ? 'job_timeout' : 'worker_failed', job, refundTx);
 }
 
 /** Of our transaction, or of another sender's as the mirror has it; null while neither is known. */
@@ -109,11 +109,18 @@ function unchargedDetails(job: LockedJob, refundTx: string | null) {
   };
 }
 
+const UNCHARGED = {
+  worker_failed: 'No worker produced a proven answer; nothing is charged.',
+  job_timeout: `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`,
+} as const;
+
 /** @param refundTx null when it was not confirmed in time that the credits are back */
-function workerFailed(job: LockedJob, refundTx: string | null): ApiError {
-  return new ApiError('worker_failed', 'No worker produced a proven answer; nothing is charged.', {
-    details: unchargedDetails(job, refundTx),
-  });
+function uncharged(
+  code: keyof typeof UNCHARGED,
+  job: LockedJob,
+  refundTx: string | null = null,
+): ApiError {
+  return new ApiError(code, UNCHARGED[code], { details: unchargedDetails(job, refundTx) });
 }
 
 /** Every worker that was asked was busy, or has left; nothing is charged. */
@@ -129,13 +136,6 @@ function noCapacity(job: LockedJob, retryAfterMs = 1_000): ApiError {
       details: { model: job.model.id, retry_after: retryAfterSeconds, job_id: job.id },
     },
   );
-}
-
-/** @param refundTx null when the refund was not confirmed in time; anyone can still make it */
-function jobTimeout(job: LockedJob, refundTx: string | null): ApiError {
-  return new ApiError('job_timeout', `No worker finished within ${JOB_TIMEOUT_SECONDS} seconds.`, {
-    details: unchargedDetails(job, refundTx),
-  });
 }
 
 function requestRefused(

@@ -19,7 +19,7 @@ import { type Packages, packagesPage, servePackage } from '../docs/packagesPage.
 import { createFrame, type Frame, type Page, textOf } from '../docs/page.ts';
 import { referencePage } from '../docs/referencePage.ts';
 import { indexPages } from '../docs/search.ts';
-import { selectCreditMint } from '../sql/accounts.ts';
+import { selectRules } from '../sql/accounts.ts';
 import { listedModels, type ModelServices } from './models.ts';
 
 /** What the documentation takes from the web app. */
@@ -81,7 +81,7 @@ function listPages(
 ): Page[] {
   const models = modelsPage({
     listed: () => listedModels(services),
-    creditMint: () => selectCreditMint(services.database),
+    creditMint: async () => (await selectRules(services.database))?.credit_mint ?? null,
   });
   const made = [models, reference, errorsPage(), packagesPage(services)];
   return [start, ...made, ...guides].filter((page) => page !== undefined);

@@ -119,14 +119,6 @@ export async function selectMeans(
   return rows[0] as Means;
 }
 
-/** @returns the mint of the stablecoin that credits cost; null while the mirror is empty */
-export async function selectCreditMint(database: Database): Promise<string | null> {
-  const { rows } = await database.query<{ credit_mint: string }>(
-    'select credit_mint from mirror.config',
-  );
-  return rows[0]?.credit_mint ?? null;
-}
-
 /**
  * What was charged of today's locks: what the day's limit counts, less what running jobs hold of it.
  * The ledger's second `$2` says which day is today. What the wallet itself locked counts for no day.

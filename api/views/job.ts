@@ -20,8 +20,8 @@ export async function viewJobs(database: Database, rows: readonly JobRow[]): Pro
 }
 
 export async function viewJob(database: Database, row: JobRow): Promise<ConsoleJob> {
-  const timings = await selectTimings(database, [row.address]);
-  return consoleJobView(row, timings.get(row.address));
+  const [view] = await viewJobs(database, [row]);
+  return view as ConsoleJob;
 }
 
 function consoleJobView(row: JobRow, timings: JobTimings | undefined): ConsoleJob {

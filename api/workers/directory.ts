@@ -161,9 +161,7 @@ export function createWorkerDirectory(options: {
     /** The p50 of the start probes of its active workers, in whole milliseconds; undefined without one. */
     startProbeMs({ address, id }: Pick<ModelRow, 'address' | 'id'>): number | undefined {
       const probes = active(address).flatMap(({ startProbe }) => startProbe ?? []);
-      const ms = probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs);
-      const middle = ms.sort((one, other) => one - other)[Math.ceil(ms.length / 2) - 1];
-      return middle === undefined ? undefined : Math.round(middle);
+      return medianMs(probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs));
     },
     /** Why the first of its workers that says so takes no jobs. */
     unreadyReason: (modelAddress: string): string | undefined =>
@@ -184,6 +182,13 @@ export function createWorkerDirectory(options: {
       return refreshing;
     },
   };
+}
+
+/** Rounded; undefined of none. */
+export function medianMs(values: readonly number[]): number | undefined {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted[Math.ceil(sorted.length / 2) - 1];
+  return middle === undefined ? undefined : Math.round(middle);
 }
 
 /** Its jobs are counted until they end, and leaving does not shorten a cool-down. */
