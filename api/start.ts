@@ -110,7 +110,11 @@ async function openApi(
   const largeBodies = createLargeBodies({ database: pool, catalog, nowSeconds });
   const app = createApp({
     ...services,
-    ...{ catalog, directory, cards, publicUrl, ...jobs },
+    ...jobs,
+    catalog,
+    directory,
+    cards,
+    publicUrl,
     identify: createRequestIdentification(requestSecret),
     console: console.services,
     keys: createKeyAdmission(requestPool),

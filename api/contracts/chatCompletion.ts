@@ -262,9 +262,10 @@ export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
 
 /** The fields that a request may set. A model server's refusal of one is passed on. */
 export const SUPPORTED_PARAMETERS = [
-  ...(['max_tokens', 'max_completion_tokens'] as const),
+  'max_tokens',
+  'max_completion_tokens',
   ...PASSED_FIELDS,
-] satisfies readonly (keyof ChatCompletionRequest)[];
+] as const satisfies readonly (keyof ChatCompletionRequest)[];
 
 const CEILING_HEADER = 'x-svc-max-credits';
 

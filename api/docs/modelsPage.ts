@@ -46,8 +46,15 @@ function describeModels(models: readonly ModelObject[]): string {
     svc.retires_at ?? '',
   ]);
   const head = [
-    ...['Model', 'Tier', 'Credits per request', 'per 1,000 tokens', 'Long threshold'],
-    ...['Context window', 'Workers', 'First token', 'Retires'],
+    'Model',
+    'Tier',
+    'Credits per request',
+    'per 1,000 tokens',
+    'Long threshold',
+    'Context window',
+    'Workers',
+    'First token',
+    'Retires',
   ];
   return [...describePriceSteps(models.map(({ svc }) => svc)), table(head, rows)].join('\n\n');
 }

@@ -18,7 +18,11 @@ export function indexPages(pages: readonly Page[]): Section[] {
 }
 
 const SIGNS: Readonly<Record<string, string>> = {
-  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" },
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
 };
 
 function textOf(markup: string): string {

@@ -106,7 +106,9 @@ export async function failContradicted(
   // The recorded proof is on the ledger. The other is kept here alone.
   context.logger.warn({
     msg: 'A worker recorded another proof than it delivered: two of one attempt exist',
-    ...{ job_id: job.id, worker: reservation.worker.address, attempt },
+    job_id: job.id,
+    worker: reservation.worker.address,
+    attempt,
     delivered_proof: {
       output_hash: hex(proof.outputHash),
       prompt_tokens: proof.promptTokens,
@@ -120,7 +122,9 @@ export async function failContradicted(
   const acknowledgement = isEqual(found.outputHash, proof.outputHash)
     ? jobAcknowledge({
         ...actor(context),
-        ...{ job: job.address, worker: found.worker, attempt: attempt + 1 },
+        job: job.address,
+        worker: found.worker,
+        attempt: attempt + 1,
       })
     : undefined;
   return failOnLedger(context, job, 'output_mismatch', { delivered, acknowledgement });

@@ -241,7 +241,9 @@ function composeSettlement(
     countedTokens,
   };
   const item = (instructions: TransactionInstruction[], costs: InstructionCost[]) => ({
-    ...{ instructions, costs, signers: [context.signer] },
+    instructions,
+    costs,
+    signers: [context.signer],
     key: answer.reservation.worker.address,
   });
   if (proven && isOfAttempt(proven, answer)) {

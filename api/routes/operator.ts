@@ -75,7 +75,11 @@ async function readLedgerRules(pool: pg.Pool, gateway: string): Promise<LedgerRu
   ]);
   const { authority, pending_authority, arbiter, deposits_paused, locks_paused } = rules;
   return {
-    ...{ authority, pending_authority, arbiter, deposits_paused, locks_paused },
+    authority,
+    pending_authority,
+    arbiter,
+    deposits_paused,
+    locks_paused,
     gateway: own ?? null,
     models: models.map((model) => ({
       address: model.address,

@@ -83,9 +83,18 @@ const retryAfter = z.coerce.number().int().positive();
  * what it cannot know.
  */
 const busyCodes: ReadonlySet<string> = new Set<WorkerErrorCode>([
-  ...(['no_free_slot', 'shutting_down', 'upstream_not_ready', 'worker_not_eligible'] as const),
-  ...(['job_not_open', 'job_not_found', 'job_not_running', 'attempt_already_used'] as const),
-  ...(['gateway_not_served', 'signer_not_allowed', 'share_too_low', 'suspicious_lock'] as const),
+  'no_free_slot',
+  'shutting_down',
+  'upstream_not_ready',
+  'worker_not_eligible',
+  'job_not_open',
+  'job_not_found',
+  'job_not_running',
+  'attempt_already_used',
+  'gateway_not_served',
+  'signer_not_allowed',
+  'share_too_low',
+  'suspicious_lock',
 ]);
 const TOO_MANY_REQUESTS = 429;
 
