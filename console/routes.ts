@@ -17,8 +17,6 @@ export interface Menu {
   readonly group: (typeof GROUPS)[number];
   /** Unless the page's title. */
   readonly name?: string;
-  /** The letter that leads there behind `g`. */
-  readonly letter: string;
   /** Shown to a wallet with one of these roles; by default to everybody. */
   readonly roles?: readonly (keyof SessionObject['roles'])[];
 }
@@ -61,7 +59,7 @@ export const APP_PAGES = {
       lead: 'A chat-completions API. Each job is paid on a ledger only when its worker proves the text that you received.',
       size: 'large',
     },
-    menu: { group: 'Network', name: 'Home', letter: 'h' },
+    menu: { group: 'Network', name: 'Home' },
     reads: ['/network', '/models'],
   },
   '/console/models': {
@@ -71,7 +69,7 @@ export const APP_PAGES = {
       title: 'Models',
       lead: 'Prices are on the ledger. A job is charged by them and never more than it locked.',
     },
-    menu: { group: 'Network', letter: 'm' },
+    menu: { group: 'Network' },
     reads: ['/models'],
   },
   '/console/models/:model': {
@@ -86,7 +84,7 @@ export const APP_PAGES = {
       title: 'Workers',
       lead: 'Each has tokens at stake, and loses some of them for two proofs of one attempt.',
     },
-    menu: { group: 'Network', letter: 'w' },
+    menu: { group: 'Network' },
     reads: ['/workers'],
   },
   '/console/workers/:worker': {
@@ -101,13 +99,13 @@ export const APP_PAGES = {
       title: 'Status',
       lead: 'The parts that the service needs, and what happens while one of them is away.',
     },
-    menu: { group: 'Network', letter: 't' },
+    menu: { group: 'Network' },
     reads: ['/status'],
   },
   '/console/jobs': {
     ...jobs,
     pattern: '/console/jobs/:job?',
-    menu: { group: 'Wallet', letter: 'j' },
+    menu: { group: 'Wallet' },
     reads: ['/models', '/job-counts', '/jobs?limit=100'],
   },
   '/console/jobs/:job': jobs,
@@ -118,7 +116,7 @@ export const APP_PAGES = {
       title: 'Playground',
       lead: "Ask a model with your API key's rights, for the same credits as any other request.",
     },
-    menu: { group: 'Wallet', letter: 'p' },
+    menu: { group: 'Wallet' },
     reads: ['/models', '/key'],
   },
   '/console/usage': {
@@ -128,7 +126,7 @@ export const APP_PAGES = {
       title: 'Usage',
       lead: 'What your jobs were charged and how long they took, by day or hour and by model.',
     },
-    menu: { group: 'Wallet', letter: 'u' },
+    menu: { group: 'Wallet' },
     reads: ['/models'],
   },
   '/console/credits': {
@@ -138,7 +136,7 @@ export const APP_PAGES = {
       title: 'Credits',
       lead: 'They are on the ledger: jobs lock and spend them, and you can withdraw the others.',
     },
-    menu: { group: 'Wallet', letter: 'c' },
+    menu: { group: 'Wallet' },
     reads: ['/account/history'],
   },
   '/console/settings': {
@@ -148,7 +146,7 @@ export const APP_PAGES = {
       title: 'Settings',
       lead: "Your wallet's API key, its alert for low credits, its webhooks, and where you are signed in.",
     },
-    menu: { group: 'Wallet', letter: 's' },
+    menu: { group: 'Wallet' },
     reads: ['/key', '/threshold', '/webhooks', '/sessions', '/models'],
   },
   '/console/settings/events': {
@@ -174,7 +172,6 @@ export const APP_PAGES = {
     },
     menu: {
       group: 'Duties',
-      letter: 'o',
       roles: ['operator', 'authority', 'gateway_operator'],
     },
     reads: ['/operator/ledger'],
@@ -186,7 +183,7 @@ export const APP_PAGES = {
       title: 'Arbiter',
       lead: 'Open disputes, the most urgent first. A verdict for the client needs signed evidence.',
     },
-    menu: { group: 'Duties', letter: 'a', roles: ['arbiter', 'operator'] },
+    menu: { group: 'Duties', roles: ['arbiter', 'operator'] },
     reads: [],
   },
 } as const satisfies Readonly<Record<`/console${string}`, AppPage>>;

@@ -1,13 +1,4 @@
-// Stands in the head of every page of the documentation, behind `find`. Without it the form asks the
-// service, and the page is drawn in the system's theme.
-try {
-  // As the web app has it.
-  const theme = localStorage.getItem('svc.theme');
-  if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
-} catch {
-  // A browser that refuses its storage has no theme there.
-}
-
+// Stands in the head of every page of the documentation, behind `find`. Without it the form asks the service.
 addEventListener('DOMContentLoaded', () => {
   const form = document.querySelector('[role=search]');
   const field = form.querySelector('input');

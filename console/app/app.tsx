@@ -1,23 +1,12 @@
-import { useState } from 'react';
 import { Redirect, Route, Switch } from 'wouter';
-import { dialogOnUse } from '../design/onUse.tsx';
-import { afterPaint } from '../screen/afterPaint.ts';
 import { SignedIn } from '../session/signedIn.tsx';
 import { ErrorBoundary } from './errorBoundary.tsx';
 import { Layout } from './layout.tsx';
 import { PAGES } from './pages.tsx';
-import { useShortcuts } from './shortcuts.ts';
-
-const Palette = dialogOnUse(() => import('./palette.tsx'));
-const ShortcutsDialog = dialogOnUse(() => import('./shortcutsDialog.tsx'));
 
 export function App() {
-  const [open, setOpen] = useState<'palette' | 'shortcuts'>();
-  const show = (what: typeof open) => afterPaint(() => setOpen(what));
-  useShortcuts({ onPalette: () => show('palette'), onHelp: () => show('shortcuts') });
-  const close = () => setOpen(undefined);
   return (
-    <Layout onPalette={() => show('palette')}>
+    <Layout>
       <Switch>
         {Object.entries(PAGES).map(([path, { Content, access, head, pattern }]) => (
           <Route path={pattern} key={path}>
@@ -36,8 +25,6 @@ export function App() {
           <Redirect to="/console" replace />
         </Route>
       </Switch>
-      {open === 'palette' && <Palette onClose={close} />}
-      {open === 'shortcuts' && <ShortcutsDialog onClose={close} />}
     </Layout>
   );
 }

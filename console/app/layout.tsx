@@ -5,7 +5,7 @@ import { useRead } from '../data/queries.ts';
 import { Address } from '../design/address.tsx';
 import { Button, IconButton } from '../design/button.tsx';
 import { Credits } from '../design/credits.tsx';
-import { CrossIcon, MenuIcon, SearchIcon } from '../design/icons.tsx';
+import { CrossIcon, MenuIcon } from '../design/icons.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
 import { onUse } from '../design/onUse.tsx';
 import { useSession } from '../session/session.tsx';
@@ -17,13 +17,7 @@ import { type DestinationGroup, isCurrent, navigationFor } from './navigation.ts
 const DevelopmentWallet = onUse(() => import('../wallet/developmentWalletHost.tsx'));
 
 /** The navigation at the left, or behind a button where there is no room, and the page beside it. */
-export function Layout({
-  onPalette,
-  children,
-}: {
-  readonly onPalette: () => void;
-  readonly children: ReactNode;
-}) {
+export function Layout({ children }: { readonly children: ReactNode }) {
   const { session } = useSession();
   const config = useConfig();
   const [path] = useLocation();
@@ -38,20 +32,15 @@ export function Layout({
       <header className={styles.side}>
         <div className={styles.top}>
           <Brand />
-          <div className={styles.tools}>
-            <IconButton label="Search (⌘K)" onClick={onPalette}>
-              <SearchIcon />
+          <span className={styles.menuButton}>
+            <IconButton
+              label={isOpen ? 'Close the menu' : 'Open the menu'}
+              aria-expanded={isOpen}
+              onClick={() => setOpen(!isOpen)}
+            >
+              {isOpen ? <CrossIcon /> : <MenuIcon />}
             </IconButton>
-            <span className={styles.menuButton}>
-              <IconButton
-                label={isOpen ? 'Close the menu' : 'Open the menu'}
-                aria-expanded={isOpen}
-                onClick={() => setOpen(!isOpen)}
-              >
-                {isOpen ? <CrossIcon /> : <MenuIcon />}
-              </IconButton>
-            </span>
-          </div>
+          </span>
         </div>
         <div className={joinClasses(styles.menu, isOpen && styles.open)}>
           <nav aria-label="Pages" className={styles.nav}>

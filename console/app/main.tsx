@@ -10,11 +10,8 @@ import { SessionProvider } from '../session/session.tsx';
 import { watchWallets } from '../wallet/wallets.ts';
 import { App } from './app.tsx';
 import { PAGES, pathOf } from './pages.tsx';
-import { applyTheme, followTheme } from './theme.ts';
 
 loadFonts();
-applyTheme();
-followTheme();
 watchWallets();
 
 const client = createQueryClient();

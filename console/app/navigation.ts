@@ -16,8 +16,8 @@ const DESTINATIONS: readonly Destination[] = [
   ...Object.entries<AppPage>(APP_PAGES).flatMap(([path, { head, menu }]) =>
     menu ? [{ path, name: head?.title ?? path, ...menu }] : [],
   ),
-  { path: '/verify', name: 'Verify', group: 'Network', letter: 'v' },
-  { path: '/docs', name: 'Documentation', group: 'Network', letter: 'd' },
+  { path: '/verify', name: 'Verify', group: 'Network' },
+  { path: '/docs', name: 'Documentation', group: 'Network' },
 ];
 
 /** Whether the page at this path is the destination, or belongs to it. */

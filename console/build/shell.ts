@@ -93,13 +93,11 @@ function renderLayout(
 }
 
 const renderMenuButton = (ofLayout: OfLayout): string => `
-          <div class="${ofLayout('tools')}">
-            <button type="button" popovertarget="menu" class="${ofLayout('popoverButton')}" aria-label="Open the menu">
-              <svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true">
-                <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
-              </svg>
-            </button>
-          </div>`;
+          <button type="button" popovertarget="menu" class="${ofLayout('popoverButton')}" aria-label="Open the menu">
+            <svg viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" stroke-width="1.5" stroke-linecap="round" aria-hidden="true">
+              <path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />
+            </svg>
+          </button>`;
 
 function renderNavigation(ofLayout: OfLayout, path: string): string {
   const groups = navigationFor(null).map(

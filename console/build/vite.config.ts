@@ -24,7 +24,7 @@ const CHUNKS = [
   },
   {
     name: 'common',
-    test: /console\/(design\/(?!dialog|confirm|dayStrip)|screen\/|data\/|session\/(?!signInDialog)|wallet\/(?!development)|app\/(navigation|theme|layout\.module)|ledger\/pending\.)/,
+    test: /console\/(design\/(?!dialog|confirm|dayStrip)|screen\/|data\/|session\/(?!signInDialog)|wallet\/(?!development)|app\/(navigation|layout\.module)|ledger\/pending\.)/,
     priority: 1,
   },
 ];

@@ -1,5 +1,5 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
-import { createContext, type KeyboardEvent, type ReactNode, use, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useRef } from 'react';
 import { afterPaint } from '../screen/afterPaint.ts';
 import buttons from './button.module.css';
 import styles from './dialog.module.css';
@@ -29,10 +29,6 @@ export function Dialog({ isWide, ...props }: DialogProps) {
 export function Drawer({ isWide, ...props }: DialogProps) {
   return <Modal {...props} className={joinClasses(styles.drawer, isWide && styles.wide)} />;
 }
-
-/** Closes the dialog around the caller. */
-const CloseContext = createContext<() => void>(() => {});
-export const useCloseDialog = () => use(CloseContext);
 
 function Modal({
   title,
@@ -88,7 +84,7 @@ function Modal({
           </div>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
           <section className={styles.body} tabIndex={0} aria-label={`${title}, content`}>
-            <CloseContext value={close}>{children}</CloseContext>
+            {children}
           </section>
           {foot && <div className={styles.foot}>{foot}</div>}
         </Base.Popup>

@@ -31,9 +31,3 @@ export const ExternalIcon = icon(
   <path d="M9.5 3h3.5v3.5M13 3 7.5 8.5M6.5 3.5H4.25A1.25 1.25 0 0 0 3 4.75v7A1.25 1.25 0 0 0 4.25 13h7a1.25 1.25 0 0 0 1.25-1.25V9.5" />,
 );
 export const MenuIcon = icon(<path d="M2.5 4.5h11M2.5 8h11M2.5 11.5h11" />);
-export const SearchIcon = icon(
-  <>
-    <circle cx="7" cy="7" r="4.25" />
-    <path d="m10.25 10.25 3.25 3.25" />
-  </>,
-);

@@ -121,7 +121,7 @@ function FormFields({
   const ofSalt = 'The answer’s svc.request_salt: with it the question is checked';
   return (
     <>
-      {whole(<TextField data-search {...line('named', 'Job', ofJob)} />)}
+      {whole(<TextField {...line('named', 'Job', ofJob)} />)}
       <TextField {...line('wallet', 'Wallet', ofWallet)} />
       <TextField {...line('programId', 'Program')} />
       <TextField inputMode="url" {...line('rpcUrl', "Ledger's node", ofNode)} />

@@ -38,7 +38,7 @@ const ENTRY = `'/console/sample': {
     module: 'pages/public/samplePage.tsx',
     access: 'public',
     head: { title: 'Sample', lead: 'A page that a test has added.' },
-    menu: { group: 'Network', letter: 'x' },
+    menu: { group: 'Network' },
     reads: ['/sample'],
   },
   `;

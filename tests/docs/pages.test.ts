@@ -114,7 +114,7 @@ describeInBrowser('the documentation', (openScene) => {
     await page.setViewportSize({ width: 1280, height: 800 });
   });
 
-  it('is in the typeface and the theme of the web app', async () => {
+  it('is in the typeface of the web app', async () => {
     await goTo('/docs/models');
     // How many faces are loaded differs: some characters come from what the machine has.
     const loaded =
@@ -123,11 +123,6 @@ describeInBrowser('the documentation', (openScene) => {
     expect(await page.evaluate('getComputedStyle(document.body).fontFamily')).toMatch(
       /^"Geist Variable"/,
     );
-    await page.evaluate('localStorage.setItem("svc.theme", "dark")');
-    await page.reload();
-    const scheme = 'getComputedStyle(document.documentElement).colorScheme';
-    expect(await page.evaluate(scheme)).toBe('dark');
-    await page.evaluate('localStorage.removeItem("svc.theme")');
   });
 
   it('leads to the web app and back, and the root to its first page', async () => {

@@ -110,7 +110,6 @@ function JobFilterFields({
       <TextField
         isCode
         placeholder="job_…"
-        data-search
         error={isIdWrong ? 'job_ and 32 hexadecimal digits.' : undefined}
         {...field('id', 'Job id')}
       />

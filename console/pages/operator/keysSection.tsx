@@ -81,7 +81,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
     <Section title="API keys">
       <Filters label="Keys to show">
         <SelectField options={STATES} {...field('status', 'State')} />
-        <TextField isCode data-search {...field('wallet', 'Wallet')} />
+        <TextField isCode {...field('wallet', 'Wallet')} />
         <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
       </Filters>
       <Reading of={list} what="the keys" />

@@ -77,7 +77,6 @@ function Composer({
         ref={field}
         label="Message"
         rows={3}
-        data-search
         value={conversation.draft}
         hint="⌘ Enter sends it. This tab keeps it until it is reloaded, and nothing else does."
         onChange={({ target }) => change(() => ({ draft: target.value }))}

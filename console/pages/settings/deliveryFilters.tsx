@@ -63,7 +63,6 @@ export function DeliveryFilterFields({
       <TextField
         isCode
         placeholder="evt_… or job_…"
-        data-search
         error={isIdWrong(filters) ? 'evt_ or job_, and 32 hexadecimal digits.' : undefined}
         {...field('id', 'Event or job id')}
       />

@@ -33,7 +33,6 @@ export default function UsagePage() {
       <PageHeader {...APP_PAGES['/console/usage'].head} />
       <Filters label="Usage to show">
         <SelectField
-          data-search
           options={SPANS.map(([value, words]) => [value, words] as const)}
           {...field('span', 'Time')}
         />

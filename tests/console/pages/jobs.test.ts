@@ -184,14 +184,6 @@ describeInBrowser('two tabs of one browser', (openScene) => {
     expect(await addressIn(other.page)).toBe(await addressIn(first));
     expect(await addressIn(other.page)).not.toBe(before);
     await other.page.getByRole('button', { name: 'Create the key' }).waitFor();
-  });
-
-  it('have one theme', async () => {
-    await first.keyboard.press('ControlOrMeta+k');
-    await first.getByRole('combobox').fill('dark');
-    await first.keyboard.press('Enter');
-
-    await other.page.locator('html[data-theme=dark]').waitFor();
     expect(other.complaints).toEqual([]);
   });
 });

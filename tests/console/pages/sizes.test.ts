@@ -5,14 +5,13 @@ import { ready } from '../../../testing/browser.ts';
 import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
 import { faultsByAxe } from './axe.ts';
-import { describeInBrowser, focused, type PageScene, settle } from './pageScene.ts';
+import { describeInBrowser, type PageScene, settle } from './pageScene.ts';
 
 const DIALOGS = [
   ['/console/credits', 'Buy credits…'],
   ['/console/credits', 'Change the limits…'],
   ['/console/settings', 'Add a webhook'],
   ['/console/settings', 'Replace…'],
-  ['/console', 'Search (⌘K)'],
 ] as const;
 
 /** All pages but that of a webhook, and what opens over them. */
@@ -172,26 +171,6 @@ describeInBrowser('the pages', (openScene) => {
       expect([faults, complaints]).toEqual([[], []]);
     },
   );
-
-  it('are reached by keyboard: palette, sequences and help', async () => {
-    await show(ORDINARY);
-    await goTo('/console');
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('usage');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    // Side by side: a sequence is forgotten after a second, which an answer between the keys may take.
-    await Promise.all([page.keyboard.press('g'), page.keyboard.press('j')]);
-    await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
-    await page.getByLabel('Job id').waitFor();
-    await page.keyboard.press('/');
-    await focused(page, 'Job id');
-    await page.keyboard.press('Escape');
-    await page.locator('h1').click();
-    await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
-  });
 });
 
 describeInBrowser('the document of a page', (openScene) => {
