@@ -116,7 +116,7 @@ async function openApi(
     cards,
     publicUrl,
     identify: createRequestIdentification(requestSecret),
-    console: console.services,
+    console,
     keys: createKeyAdmission(requestPool),
     largeBodies,
     metrics,
@@ -124,10 +124,10 @@ async function openApi(
   });
   const metricsUrl = await publishMetrics(opening, { metrics, ledger, directory });
   serve(port.server, app, publicUrl);
-  // Closed in reverse order: the streams, then the last responses, then the jobs behind them.
+  // Closed in reverse order: the streams, which the server would wait for, then the last responses, then the jobs behind them.
   shutdown.add('running jobs', jobs.completions.drain);
   shutdown.add('server', port.close);
-  shutdown.add('streams of the web app', console.endStreams);
+  shutdown.add('streams of listeners', console.listeners.close);
   // Before that, so that balancers notice by the next health check and send no more requests.
   shutdown.add('drain delay', async () => {
     draining.abort();

@@ -7,12 +7,7 @@ import type { Webhooks } from '../account/webhooks.ts';
 import { pageRoutes, sharedRoutes } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
-import {
-  addressOf,
-  type BurstLimit,
-  type KeyAdmission,
-  type Limit,
-} from '../http/middleware/authentication.ts';
+import type { BurstLimit, KeyAdmission, Limit } from '../http/middleware/authentication.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import { deliveryHandlers } from '../routes/deliveries.ts';
 import { pageEntrance } from '../routes/entrances.ts';
@@ -27,7 +22,6 @@ import { webhookOperationHandlers } from '../routes/webhookOperations.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createSignInTexts } from '../sessions/signInText.ts';
 import type { Readiness } from '../status/readiness.ts';
-import type { ChangeStreams } from '../stream/changes.ts';
 import type { WebhookListeners } from '../stream/webhookListeners.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { chainOf, createGenesisHash } from './ledgerName.ts';
@@ -47,7 +41,6 @@ export interface ConsoleServices {
   secrets: readonly Uint8Array[];
   walletLimit: Limit;
   signIns: BurstLimit;
-  streams: ChangeStreams;
   listeners: WebhookListeners;
   /** The budget of deliveries that owners of webhooks ask for. */
   budget: Budget;
@@ -102,11 +95,6 @@ export function serveConsole(
   const pageHandlers: Handlers<typeof pageRoutes> = {
     ...webhookOperationHandlers(all),
     ...deliveryHandlers(all),
-    getStream({ wallet, session: { id: sessionId }, request, response }) {
-      const resumeAfter = request.get('last-event-id');
-      const address = addressOf(request);
-      return services.streams.open({ wallet, sessionId, address, resumeAfter }, response);
-    },
     ...usageHandlers(all),
     ...networkHandlers(all),
     ...settingsHandlers(all),

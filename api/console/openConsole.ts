@@ -6,11 +6,9 @@ import { createSealing } from '../../common/sealing.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
 import type { Time } from '../../common/wait.ts';
 import { createBurstLimit, createLimit } from '../http/middleware/authentication.ts';
-import type { JobWatch } from '../jobs/jobWatch.ts';
 import type { LedgerContext } from '../ledger/context.ts';
 import type { Readiness } from '../status/readiness.ts';
 import { recordReadiness } from '../status/record.ts';
-import { createChangeStreams } from '../stream/changes.ts';
 import { createOpenStreams } from '../stream/openStreams.ts';
 import { createWebhookListeners } from '../stream/webhookListeners.ts';
 import type { ConsoleServices } from './console.ts';
@@ -38,28 +36,20 @@ interface ConsoleSettings {
   SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE: number;
 }
 
-/** The web app's services, and what ends the streams of its pages. */
-interface OpenConsole {
-  services: ConsoleServices;
-  /** To be called before the server closes, which waits for the last response. */
-  endStreams(): void;
-}
-
 /** @throws ConfigError where a development wallet is set for another service than a local one */
 export async function openConsole(options: {
   config: ConsoleSettings;
   pool: pg.Pool;
   ledger: LedgerContext;
-  watch: JobWatch;
   readiness: () => Promise<Readiness>;
   publicUrl: string;
   shutdown: Shutdown;
   logger: Logger;
   time: Time;
-}): Promise<OpenConsole> {
-  const { config, pool, ledger, watch, readiness, publicUrl, shutdown, logger, time } = options;
+}): Promise<ConsoleServices> {
+  const { config, pool, ledger, readiness, publicUrl, shutdown, logger, time } = options;
   const { SVC_CONSOLE_DEVELOPMENT_WALLET_URL: walletUrl } = config;
-  const { rpc, clock, commitment, addresses } = ledger;
+  const { rpc, commitment, addresses } = ledger;
   await assertDevelopment({ walletUrl, host: config.HOST, publicUrl, rpc });
   const openStreams = await shutdown.open(
     'open streams',
@@ -68,39 +58,29 @@ export async function openConsole(options: {
   const programId = addresses.programId.toBase58();
   const parts = { database: pool, rpc, programId, readiness };
   await shutdown.open('status history', recordReadiness({ ...parts, logger, time }));
-  const { nowSeconds } = clock;
-  const shared = { openStreams, logger, time };
-  const streams = createChangeStreams({ ...shared, database: pool, watch, nowSeconds });
-  const listeners = createWebhookListeners({ ...shared, pool });
+  const listeners = createWebhookListeners({ pool, openStreams, logger, time });
   const { nowMs } = time;
   const secrets = [config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS ?? []].flat();
   return {
-    services: {
-      pool,
-      sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
-      deployment: {
-        rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
-        program_id: programId,
-        gateway: config.SVC_GATEWAY.toBase58(),
-        commitment,
-        loopback_allowed: config.SVC_ALLOW_LOOPBACK,
-        development_wallet_url: walletUrl ?? null,
-      },
-      pages: readPages(logger),
-      operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
-      secrets,
-      streams,
-      listeners,
-      budget: { perMinute: config.SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE },
-      rpc,
-      walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
-      signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),
-      nowMs: Date.now,
+    pool,
+    sealing: createSealing(config.SVC_SECRETS_KEY, config.SVC_SECRETS_KEY_PREVIOUS),
+    deployment: {
+      rpc_url: config.SVC_CONSOLE_RPC_URL ?? null,
+      program_id: programId,
+      gateway: config.SVC_GATEWAY.toBase58(),
+      commitment,
+      loopback_allowed: config.SVC_ALLOW_LOOPBACK,
+      development_wallet_url: walletUrl ?? null,
     },
-    endStreams() {
-      listeners.close();
-      streams.close();
-    },
+    pages: readPages(logger),
+    operators: config.SVC_CONSOLE_OPERATORS.map((wallet) => wallet.toBase58()),
+    secrets,
+    listeners,
+    budget: { perMinute: config.SVC_WEBHOOK_REQUESTED_DELIVERIES_PER_MINUTE },
+    rpc,
+    walletLimit: createLimit({ ...WALLET_LIMIT, nowMs, name: 'wallet' }),
+    signIns: createBurstLimit({ ...SIGN_IN_LIMIT, nowMs }),
+    nowMs: Date.now,
   };
 }
 

@@ -6,7 +6,7 @@
 import { accountRoutes } from './account.ts';
 import { completionRoutes } from './completionAnswer.ts';
 import { deliveryRoutes } from './delivery.ts';
-import { jobRoutes, streamRoutes } from './job.ts';
+import { jobRoutes } from './job.ts';
 import { modelRoutes, networkRoutes } from './network.ts';
 import { operatorRoutes } from './operator.ts';
 import { type Access, pageAccess, type Route } from './route.ts';
@@ -42,7 +42,6 @@ export const sharedRoutes = {
 export const pageRoutes = {
   ...webhookOperationRoutes,
   ...deliveryRoutes,
-  ...streamRoutes,
   ...usageRoutes,
   ...networkRoutes,
   ...settingsRoutes,

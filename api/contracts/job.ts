@@ -256,23 +256,3 @@ export const jobRoutes = {
     },
   }),
 };
-
-export const streamRoutes = {
-  getStream: route('GET', '/stream', ['session'], {
-    needsAccount: true,
-    summary: "the wallet's changes as they come, at most one event a second",
-    form: 'text/event-stream',
-  }),
-};
-
-/**
- * What the stream sends as `event: changes`; its `id` resumes the stream there. `event: reset` has
- * no data: so much has changed that the lists have to be read again.
- */
-const streamChanges = z.object({
-  jobs: z.array(consoleJob).describe('Jobs that changed, as they are now.'),
-  available_credits: credits,
-  locked_credits: credits,
-});
-
-export type StreamChanges = z.infer<typeof streamChanges>;

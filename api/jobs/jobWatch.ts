@@ -7,7 +7,7 @@ import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import { toBase58 } from '../../programs/client/keys.ts';
 import type { JobResult, LockedJob } from '../ledger/job.ts';
-import { type JobProgress, selectJobsProgress, TIMED } from '../sql/jobs.ts';
+import { type JobProgress, selectJobsProgress } from '../sql/jobs.ts';
 
 /** Besides the notifications: one may be lost while the listening connection is renewed. */
 const POLL_INTERVAL_MS = 500;
@@ -100,7 +100,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
         isWorthReading = true;
       }
     },
-    onChanges: notifications.onChanges,
     /** Notifies the indexer that this transaction is confirmed, so that it reads it at once. */
     hint(signature: string): void {
       notify(signature).catch((error: unknown) => {
@@ -113,7 +112,6 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
 
 /** The database's notifications of changed jobs, and when the mirror last sent one. */
 function createNotifications(time: Time) {
-  const listeners = new Set<(addresses: readonly string[]) => void>();
   const wakers = new Map<string, Set<() => void>>();
   const lastMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
   let lastOfMirrorMs = -Infinity;
@@ -122,14 +120,9 @@ function createNotifications(time: Time) {
   return {
     receive(payload: string): void {
       const nowMs = time.nowMs();
-      const isTimed = payload.startsWith(TIMED);
-      if (!isTimed) {
-        lastOfMirrorMs = nowMs;
-        isMirrorAway = false;
-      }
-      const addresses = payload.slice(isTimed ? TIMED.length : 0).split(',');
-      for (const listener of listeners) listener(addresses);
-      for (const address of addresses) {
+      lastOfMirrorMs = nowMs;
+      isMirrorAway = false;
+      for (const address of payload.split(',')) {
         lastMs.set(address, nowMs);
         for (const waker of wakers.get(address) ?? []) waker();
       }
@@ -158,11 +151,6 @@ function createNotifications(time: Time) {
     /** Until the mirror's next notification. */
     noteMirrorAway(): void {
       isMirrorAway = true;
-    },
-    /** Calls the listener with the addresses of jobs that changed. @returns what ends that */
-    onChanges(listener: (addresses: readonly string[]) => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
     },
   };
 }

@@ -196,12 +196,7 @@ const TIMING_FIELDS = [
   'settlementMs',
 ] as const;
 
-/** What a notification of timings begins with: the mirror has no part in it. */
-export const TIMED = 'timed:';
-/** So many addresses fit into one notification. */
-const JOBS_PER_NOTIFICATION = 100;
-
-/** Keeps timings for 30 days, and notifies every process: they come after the end of their jobs. */
+/** Keeps timings for 30 days. */
 export async function insertTimings(
   database: Database,
   timings: readonly JobTiming[],
@@ -209,72 +204,13 @@ export async function insertTimings(
   await database.query({
     name: 'insert_job_timings',
     text: `
-      with written as (
-        insert into service.job_timings
-          (job, wallet, model_id, lock_ms, first_token_ms, worker_ms, settlement_ms)
-        select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[],
-          $7::int[])
-        on conflict (job) do nothing returning job
-      ), placed as (
-        select job, row_number() over () / ${JOBS_PER_NOTIFICATION} as part from written
-      )
-      select pg_notify('mirror_jobs', '${TIMED}' || string_agg(job, ',')) from placed group by part`,
+      insert into service.job_timings
+        (job, wallet, model_id, lock_ms, first_token_ms, worker_ms, settlement_ms)
+      select * from unnest($1::text[], $2::text[], $3::text[], $4::int[], $5::int[], $6::int[],
+        $7::int[])
+      on conflict (job) do nothing`,
     values: columnsOf(timings, ...TIMING_FIELDS),
   });
-}
-
-/** The given jobs that belong to the given wallets. */
-export async function selectChangedJobs(
-  database: Database,
-  key: { addresses: readonly string[]; wallets: readonly string[] },
-): Promise<JobRow[]> {
-  const { rows } = await database.query<JobRow>(
-    `select ${jobColumns} from mirror.jobs
-     where address = any($1) and wallet = any($2)
-     order by locked_at, job_id`,
-    [key.addresses, key.wallets],
-  );
-  return rows;
-}
-
-/** A job changes no later after its lock: timeout, dispute window, arbitration, and a margin. */
-const CHANGING_SECONDS_MAX = 90_000;
-
-/** A wallet's jobs that changed at or after a time of the ledger. */
-export async function selectJobsSince(
-  database: Database,
-  key: { wallet: string; sinceSeconds: bigint; limit: number },
-): Promise<JobRow[]> {
-  const { rows } = await database.query<JobRow>(
-    `select ${jobColumns} from mirror.jobs
-     where wallet = $1 and locked_at >= $2::bigint - ${CHANGING_SECONDS_MAX}
-       and greatest(locked_at, acknowledged_at, proven_at, settled_at, ended_at, disputed_at,
-         resolved_at) >= $2
-     order by locked_at, job_id limit $3`,
-    [key.wallet, key.sinceSeconds, key.limit],
-  );
-  return rows;
-}
-
-export interface Balance {
-  available_credits: bigint;
-  locked_credits: bigint;
-  /** The sequence of the account's newest event. */
-  sequence: bigint;
-}
-
-/** The balances of wallets. Those without an account are left out. */
-export async function selectBalances(
-  database: Database,
-  wallets: readonly string[],
-): Promise<Map<string, Balance>> {
-  const { rows } = await database.query<Balance & { wallet: string }>({
-    name: 'console-balances',
-    text: `select wallet, available_credits, locked_credits, sequence from mirror.credit_accounts
-           where wallet = any($1)`,
-    values: [wallets],
-  });
-  return new Map(rows.map(({ wallet, ...balance }) => [wallet, balance]));
 }
 
 /** Milliseconds of one job; null where a stage was not reached. */

@@ -31,7 +31,7 @@ export interface OpenStreams {
 /** How many streams may be open at the same time. */
 export const STREAM_LIMITS = {
   perWallet: 20,
-  /** Many wallets may share an address; pages of one browser share a stream. */
+  /** Many wallets may share an address. */
   perAddress: 200,
   perProcess: 2_000,
 };

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { Link } from 'wouter';
-import { useRead } from '../data/queries.ts';
+import { POLL_MS, readAgain, useRead } from '../data/queries.ts';
 import { useNews } from '../data/tabs.ts';
 import { shorten } from '../design/address.tsx';
 import { Notice, Reading } from '../design/notice.tsx';
@@ -22,11 +22,9 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-const MIRROR_EVERY_MS = 30_000;
-
 /** Jobs and credits come from the mirror, which stands still while its indexer is away. */
 function MirrorNotice() {
-  const { data } = useRead('/status', { everyMs: MIRROR_EVERY_MS });
+  const { data } = useRead('/status', { everyMs: POLL_MS.sums });
   if (data?.parts.mirror !== 'away') return null;
   return (
     <Notice tone="warn">
@@ -50,7 +48,7 @@ export function Banners() {
   useNews<EndedTransaction>((news) => {
     if (news.kind !== 'ended') return;
     noteEnded(news.transaction);
-    void client.invalidateQueries();
+    void readAgain(client);
   });
   const sent = usePending().length + useEnded().length;
   return (

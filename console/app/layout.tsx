@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useConfig } from '../data/ledger.ts';
-import { useRead } from '../data/queries.ts';
+import { POLL_MS, useRead } from '../data/queries.ts';
 import { Address } from '../design/address.tsx';
 import { Button, IconButton } from '../design/button.tsx';
 import { Credits } from '../design/credits.tsx';
@@ -9,7 +9,6 @@ import { CrossIcon, MenuIcon } from '../design/icons.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
 import { onUse } from '../design/onUse.tsx';
 import { useSession } from '../session/session.tsx';
-import { useLiveWallet } from '../session/useLiveWallet.ts';
 import { Banners } from './banners.tsx';
 import styles from './layout.module.css';
 import { type DestinationGroup, isCurrent, navigationFor } from './navigation.ts';
@@ -21,7 +20,6 @@ export function Layout({ children }: { readonly children: ReactNode }) {
   const { session } = useSession();
   const config = useConfig();
   const [path] = useLocation();
-  useLiveWallet(session?.wallet);
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [path]);
   return (
@@ -146,7 +144,7 @@ function Wallet({ address }: { readonly address: string }) {
 }
 
 function Balance() {
-  const { data, error } = useRead('/account');
+  const { data, error } = useRead('/account', { everyMs: POLL_MS.sums });
   return (
     <Link href="/console/credits" className={styles.balance}>
       <span className="offscreen">Credits available: </span>

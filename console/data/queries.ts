@@ -1,21 +1,24 @@
 import {
   hashKey,
   keepPreviousData,
+  type Query,
   QueryCache,
   QueryClient,
   type UseBaseQueryResult,
-  useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { type AnswerOf, call, type PathOf, RequestError } from './request.ts';
-import { noteEndedSession } from './sessionEnd.ts';
+import { isSessionOver, noteEndedSession } from './sessionEnd.ts';
 
 const RETRIES_MAX = 2;
 const STALE_MS = 5_000;
 
+/** How often a page that is seen asks again, in milliseconds: for what changes, and for sums of it. */
+export const POLL_MS = { changes: 3_000, sums: 15_000 } as const;
+
 /** The API refuses the same request again, so only other failures are retried. */
-function mayRetry(failures: number, error: Error): boolean {
+export function mayRetry(failures: number, error: Error): boolean {
   const isRefused = error instanceof RequestError && error.status < 500;
   return !isRefused && failures < RETRIES_MAX;
 }
@@ -24,13 +27,19 @@ export function createQueryClient(): QueryClient {
   return new QueryClient({
     queryCache: new QueryCache({ onError: noteEndedSession }),
     defaultOptions: {
-      queries: { staleTime: STALE_MS, retry: mayRetry },
+      queries: {
+        staleTime: STALE_MS,
+        retry: mayRetry,
+        // A page that is not seen asks for nothing. What is old is read again once it is seen.
+        refetchIntervalInBackground: false,
+        refetchOnReconnect: () => !document.hidden,
+      },
       mutations: { onError: noteEndedSession },
     },
   });
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: object;
   /** How often to read it again, in milliseconds. */
@@ -43,9 +52,22 @@ export function keyOf(path: PathOf<'GET'>, options: ReadOptions = {}) {
   return [path, options.params ?? {}, options.query ?? {}] as const;
 }
 
-/** A read that repeats every few seconds is not retried in between: the page shows the failure. */
-function polled(everyMs: number | undefined) {
-  return everyMs === undefined ? {} : { refetchInterval: everyMs, retry: false };
+/** Has what was read under these paths, or all of it, read again: now, or once the page is seen. */
+export async function readAgain(client: QueryClient, paths?: readonly string[]): Promise<void> {
+  const refetchType = document.hidden ? 'none' : 'active';
+  const keys = paths?.map((path) => [path]) ?? [[]];
+  await Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey, refetchType })));
+}
+
+/**
+ * A read that repeats every few seconds is not retried in between: the page shows the failure. It
+ * ends with the session, and goes on after a new sign-in.
+ */
+export function polled(everyMs: number | undefined) {
+  if (everyMs === undefined) return {};
+  const refetchInterval = ({ state }: Pick<Query, 'state'>) =>
+    !isSessionOver(state.error) && everyMs;
+  return { refetchInterval, retry: false };
 }
 
 /** What is known of something that is read. */
@@ -74,61 +96,6 @@ export function useRead<Path extends PathOf<'GET'>>(
     ...(enabled !== undefined && { enabled }),
   });
   return useAsRead(result, queryKey);
-}
-
-/** Routes whose answer is one page of a list, with where the next one begins. */
-type ListPath = {
-  [Path in PathOf<'GET'>]: AnswerOf<'GET', Path> extends {
-    data: readonly unknown[];
-    next_cursor: string | null;
-  }
-    ? Path
-    : never;
-}[PathOf<'GET'>];
-type RowOf<Path> = AnswerOf<'GET', Path> extends { data: readonly (infer Row)[] } ? Row : never;
-
-interface PageAnswer {
-  readonly data: readonly unknown[];
-  readonly next_cursor: string | null;
-}
-
-interface Pages<Row> extends Read<unknown> {
-  /** Of all pages that were read; undefined before the first one is. */
-  readonly rows: readonly Row[] | undefined;
-  readonly hasMore: boolean;
-  readonly isReadingMore: boolean;
-  readonly readMore: () => void;
-}
-
-/** Reads a list of the API page by page, newest first. @param options.pageRows rows of a page */
-export function usePages<Path extends ListPath>(
-  path: Path,
-  options: Omit<ReadOptions, 'params'> & { readonly pageRows?: number } = {},
-): Pages<RowOf<Path>> {
-  const { query = {}, everyMs, enabled, pageRows } = options;
-  const queryKey = [path, query];
-  const list = useInfiniteQuery({
-    queryKey,
-    queryFn: ({ pageParam, signal }) =>
-      call('GET', path, {
-        query: { ...query, limit: pageRows, before: pageParam || undefined },
-        signal,
-      } as never) as Promise<PageAnswer>,
-    initialPageParam: '',
-    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
-    placeholderData: keepPreviousData,
-    ...polled(everyMs),
-    ...(enabled !== undefined && { enabled }),
-  });
-  return {
-    ...useAsRead(list, queryKey),
-    rows: list.data?.pages.flatMap(({ data }) => data as readonly RowOf<Path>[]),
-    hasMore: list.hasNextPage,
-    isReadingMore: list.isFetchingNextPage,
-    readMore: () => {
-      if (!list.isFetchingNextPage) void list.fetchNextPage();
-    },
-  };
 }
 
 /**

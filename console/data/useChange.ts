@@ -1,4 +1,5 @@
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
+import { readAgain } from './queries.ts';
 import type { PathOf } from './request.ts';
 import { notifyTabs } from './tabs.ts';
 
@@ -17,7 +18,7 @@ export function useChange<Input, Result>(
     networkMode: 'always',
     onSettled: () => {
       notifyTabs({ kind: 'changed', paths });
-      return Promise.all(paths.map((path) => client.invalidateQueries({ queryKey: [path] })));
+      return readAgain(client, paths);
     },
   });
 }

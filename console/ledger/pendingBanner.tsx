@@ -2,7 +2,7 @@ import { followTransaction } from '@svc-inference/client/wallet';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
-import { useRead } from '../data/queries.ts';
+import { readAgain, useRead } from '../data/queries.ts';
 import { Transaction } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
@@ -46,7 +46,7 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
     void followTransaction(transaction, { ...ledger, signal: abort.signal }).then((outcome) => {
       if (outcome === undefined) return;
       endPending(transaction, outcome);
-      void client.invalidateQueries();
+      void readAgain(client);
     });
     return () => abort.abort();
   }, [transaction, ledger, client]);
@@ -106,7 +106,7 @@ function useMirrored(slot: number | undefined): boolean {
   useEffect(() => {
     if (awaited === undefined || mirrored < awaited) return;
     setAwaited(undefined);
-    void client.invalidateQueries();
+    void readAgain(client);
   }, [awaited, mirrored, client]);
   return awaited === undefined;
 }

@@ -11,7 +11,7 @@ import {
 } from 'react';
 import type { SessionObject } from '../../api/contracts/index.ts';
 import { isPublic } from '../data/access.ts';
-import { keyOf, useRead } from '../data/queries.ts';
+import { keyOf, readAgain, useRead } from '../data/queries.ts';
 import { call, RequestError } from '../data/request.ts';
 import { isSessionOver, noteLeavingWallet, onEndedSession } from '../data/sessionEnd.ts';
 import { notifyTabs, useNews } from '../data/tabs.ts';
@@ -75,7 +75,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
     client.setQueryData(keyOf('/session'), { session: made });
     // Of another wallet nothing is shown, not even until its own is read.
     if (isOther) noteLeavingWallet();
-    void (isOther ? client.resetQueries({ predicate: isPrivate }) : client.invalidateQueries());
+    void (isOther ? client.resetQueries({ predicate: isPrivate }) : readAgain(client));
     close();
     asked?.resolve(made);
   };
@@ -92,9 +92,10 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
   };
   const latest = useRef({ take, leave });
   latest.current = { take, leave };
-  useNews(({ kind }) => {
-    if (kind === 'signed out') leave();
-    if (kind === 'signed in') void readSession((made) => latest.current.take(made));
+  useNews((news) => {
+    if (news.kind === 'changed') void readAgain(client, news.paths);
+    if (news.kind === 'signed out') leave();
+    if (news.kind === 'signed in') void readSession((made) => latest.current.take(made));
   });
 
   const state = useMemo(
@@ -132,6 +133,7 @@ export function SessionProvider({ children }: { readonly children: ReactNode }) 
 
 /** The question for a sign-in, while one is asked: by the page, or since the session is over. */
 function useSignInQuestion() {
+  const client = useQueryClient();
   const [asked, setAsked] = useState<Asked>();
   const askSignIn = useCallback(
     (reason: string) =>
@@ -141,10 +143,11 @@ function useSignInQuestion() {
   useEffect(
     () =>
       onEndedSession(() => {
+        void readAgain(client, ['/session']);
         const reason = 'Your session is over. Sign in again: what you have entered here stays.';
         setAsked((current) => current ?? { reason, resolve: () => {}, reject: () => {} });
       }),
-    [],
+    [client],
   );
   return { asked, askSignIn, close: () => setAsked(undefined) };
 }

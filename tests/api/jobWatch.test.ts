@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createJobWatch, type JobWatch } from '../../api/jobs/jobWatch.ts';
-import { insertTimings, type JobProgress } from '../../api/sql/jobs.ts';
+import type { JobProgress } from '../../api/sql/jobs.ts';
 import { createLogger } from '../../common/logger.ts';
 import { insertMirroredJobs } from '../../testing/database/jobListings.ts';
 import { createMovableTime } from '../../testing/movableTime.ts';
@@ -9,10 +9,6 @@ import { insertAccount, type KeyedDatabase, openKeyedDatabase } from './keyedDat
 
 const WALLET = 'wallet';
 const FAR_MS = 60_000;
-const TIMING = {
-  ...{ job: 'timed job', wallet: WALLET, modelId: 'model', lockMs: 1, firstTokenMs: undefined },
-  ...{ workerMs: 2, settlementMs: 3 },
-};
 let database: KeyedDatabase;
 let watch: JobWatch;
 let made = 0;
@@ -55,14 +51,22 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 const isSettled = ({ status }: JobProgress) => status === 'settled';
 const settled = { status: 'settled', available_credits: 77n };
 
-/** The jobs of its next notification. */
-const nextChange = (of: JobWatch) =>
-  new Promise<readonly string[]>((resolve) => {
-    const stop = of.onChanges((addresses) => {
-      stop();
-      resolve(addresses);
-    });
-  });
+/** A watch by a time that stands, so that only notifications let it read. */
+async function startHeldWatch() {
+  const time = createMovableTime();
+  time.hold();
+  const held = createJobWatch({ pool: database.pool, logger, time });
+  await held.start();
+  return { time, held };
+}
+
+/** Waits until a watch whose time stands has every notification up to now: they come in order. */
+async function hearAll(held: JobWatch): Promise<void> {
+  const address = await mirrorJob('settled');
+  const heard = settlementOf(address, { sinceMs: Number.POSITIVE_INFINITY }, held);
+  await notify(address);
+  await heard;
+}
 
 /** What a watch shows of a job that is waited for until it is settled, for long by default. */
 const settlementOf = (
@@ -82,13 +86,16 @@ describe('the watch over jobs in the mirror', () => {
   });
 
   it('includes notifications since the given moment, even before the call', async () => {
+    const { time, held } = await startHeldWatch();
     const address = await mirrorJob('settled');
-    const sinceMs = performance.now();
-    const notified = nextChange(watch);
-    await notify(address);
-    expect(await notified).toEqual([address]);
+    const sinceMs = time.nowMs();
     // With no time to wait for anything else.
-    expect(await settlementOf(address, { timeoutMs: 0, sinceMs })).toMatchObject(settled);
+    const wait = () => settlementOf(address, { timeoutMs: 0, sinceMs }, held);
+    expect(await wait()).toBeUndefined();
+    await notify(address);
+    await hearAll(held);
+    expect(await wait()).toMatchObject(settled);
+    await held.close();
   });
 
   it('polls when no notification comes', async () => {
@@ -118,14 +125,11 @@ describe('the watch over jobs in the mirror', () => {
   });
 
   it('ends at once while the mirror is silent, and waits again after that', async () => {
-    const time = createMovableTime();
-    time.hold();
-    const timed = createJobWatch({ pool: database.pool, logger, time });
-    await timed.start();
+    const { time, held } = await startHeldWatch();
     const address = await mirrorJob('pending');
     const wait = () => {
       const startMs = time.nowMs();
-      return timed
+      return held
         .waitFor(address, isSettled, { timeoutMs: 10_000, sinceMs: startMs, silenceMs: 2_000 })
         .then((found) => ({ found, tookMs: time.nowMs() - startMs }));
     };
@@ -136,19 +140,12 @@ describe('the watch over jobs in the mirror', () => {
     expect(first.tookMs).toBeLessThan(5_000);
     expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
 
-    const timing = nextChange(timed);
-    await insertTimings(database.pool, [TIMING]);
-    expect(await timing).toEqual([TIMING.job]);
-    // The timing is the word of an API, and not of the mirror.
-    expect(await wait()).toEqual({ found: undefined, tookMs: 0 });
-    const word = nextChange(timed);
-    await notify('another job');
-    await word;
+    await hearAll(held);
     const waiting = wait();
     await settle(address);
     await notify(address);
     expect(await waiting).toMatchObject({ found: settled });
-    await timed.close();
+    await held.close();
   });
 
   it('passes on hints about several transactions at once', async () => {

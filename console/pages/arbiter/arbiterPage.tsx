@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { mayRead } from '../../data/access.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Credits } from '../../design/credits.tsx';
@@ -17,11 +17,9 @@ import type { OpenDispute } from './evidence.ts';
 
 const VerdictDrawer = dialogOnUse(() => import('./verdictDrawer.tsx'));
 
-const EVERY_MS = 10_000;
-
 export default function ArbiterPage() {
   const isArbiter = mayRead('/arbiter/disputes', useSignedIn());
-  const read = useRead('/arbiter/disputes', { everyMs: EVERY_MS, enabled: isArbiter });
+  const read = useRead('/arbiter/disputes', { everyMs: POLL_MS.changes, enabled: isArbiter });
   const { data } = read;
   const { nowMs: now, read: time } = useLedgerTime();
   const [opened, setOpened] = useState<string>();

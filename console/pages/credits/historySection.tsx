@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { AccountHistory } from '../../../api/contracts/index.ts';
-import { usePages } from '../../data/queries.ts';
+import { POLL_MS } from '../../data/queries.ts';
+import { usePages } from '../../data/usePages.ts';
 import { shortenJobId, Transaction } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
@@ -9,6 +10,8 @@ import { Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 
 type Change = AccountHistory['data'][number];
+
+const keyOfRow = ({ sequence }: Change) => sequence;
 
 /** `JobSettled` → `Job settled`. */
 const words = (event: string) =>
@@ -21,7 +24,7 @@ function signed(credits: number): string {
 
 /** Every change of the account, as the ledger's events state it. */
 export function HistorySection() {
-  const history = usePages('/account/history');
+  const history = usePages('/account/history', { keyOfRow, everyMs: POLL_MS.changes });
   return (
     <Section title="History" lead="From the ledger's events, newest first.">
       <Reading of={history} what="the history" />
@@ -29,7 +32,7 @@ export function HistorySection() {
         <Table<Change>
           caption="Changes of the credit account"
           rows={history.rows}
-          rowKey={({ sequence }) => sequence}
+          rowKey={keyOfRow}
           columns={[
             { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
             {

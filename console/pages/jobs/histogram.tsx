@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
 import { formatCount, formatMinute } from '../../design/formats.ts';
 import { Table } from '../../design/table.tsx';
@@ -7,8 +7,6 @@ import { Bars, endsOf, type Selection } from './bars.tsx';
 import { type Bucket, bucketsOf, STATES, totalOf } from './buckets.ts';
 import styles from './histogram.module.css';
 import type { JobTimes } from './useJobs.ts';
-
-const EVERY_MS = 15_000;
 
 type Ends = Readonly<Record<keyof JobTimes, string>>;
 
@@ -28,7 +26,7 @@ export function Histogram({
 }) {
   const { data, error } = useRead('/job-counts', {
     query: { ...times, model },
-    everyMs: EVERY_MS,
+    everyMs: POLL_MS.sums,
   });
   const [isTable, setTable] = useState(false);
   const [selection, setSelection] = useState<Selection>();

@@ -1,5 +1,5 @@
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Address, Transaction } from '../../design/address.tsx';
 import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
@@ -19,7 +19,6 @@ const InlineVerification = onUse(
   () => import('../../verification/inlineVerification.tsx'),
   <Loading what="the verification" />,
 );
-const EVERY_MS = 4_000;
 
 /** Everything about one job, beside the list. */
 export default function JobDrawer({
@@ -30,7 +29,7 @@ export default function JobDrawer({
   readonly onClose: () => void;
 }) {
   const { wallet } = useSignedIn();
-  const read = useRead('/jobs/:job_id', { params: { job_id: id }, everyMs: EVERY_MS });
+  const read = useRead('/jobs/:job_id', { params: { job_id: id }, everyMs: POLL_MS.changes });
   const job = read.data?.id === id ? read.data : undefined;
   return (
     <Drawer title={id} onClose={onClose}>

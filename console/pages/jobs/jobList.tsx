@@ -3,7 +3,7 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the link in each row takes the keys
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useRef } from 'react';
+import { memo, useEffect, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { shortenJobId } from '../../design/address.tsx';
@@ -57,6 +57,14 @@ export function JobList({
   useEffect(() => {
     if (hasMore && last >= jobs.length - MORE_AHEAD) onMore();
   }, [hasMore, last, jobs.length, onMore]);
+  const first = useRef(jobs[0]?.id);
+  useLayoutEffect(() => {
+    const added = jobs.findIndex(({ id }) => id === first.current);
+    first.current = jobs[0]?.id;
+    // New ones come on top: what a reader has scrolled to stays in its place.
+    if (added > 0 && scroll.current?.scrollTop)
+      scroll.current.scrollTop += added * ROW_REM * remPx();
+  }, [jobs]);
   useRowKeys(scroll, jobs.length, (index) => virtualizer.scrollToIndex(index));
 
   return (

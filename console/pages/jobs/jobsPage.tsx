@@ -13,10 +13,9 @@ import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { afterPaint } from '../../screen/afterPaint.ts';
-import type { JobFilters } from '../../session/useLiveWallet.ts';
 import { Histogram } from './histogram.tsx';
 import { JobList } from './jobList.tsx';
-import { useJobs } from './useJobs.ts';
+import { type JobFilters, useJobs } from './useJobs.ts';
 
 const JobDrawer = dialogOnUse(() => import('./jobDrawer.tsx'));
 
@@ -69,7 +68,7 @@ export default function JobsPage() {
         (hasJobs ? (
           <JobList
             jobs={list.rows}
-            hasMore={list.hasMore}
+            hasMore={list.hasMore && list.error === null}
             onMore={list.readMore}
             onOpen={(id) => afterPaint(() => navigate(withSearch(`/console/jobs/${id}`)))}
             linkOf={(id) => withSearch(`/console/jobs/${id}`)}

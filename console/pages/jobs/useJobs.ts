@@ -1,9 +1,12 @@
 import { isoTime } from '../../data/fieldTime.ts';
-import { usePages } from '../../data/queries.ts';
-import type { JobFilters } from '../../session/useLiveWallet.ts';
+import { POLL_MS } from '../../data/queries.ts';
+import { usePages } from '../../data/usePages.ts';
 
 const JOB_ID = /^job_[0-9a-f]{32}$/;
 const PAGE_ROWS = 100;
+
+type JobFilter = 'id' | 'status' | 'model' | 'since' | 'until';
+export type JobFilters = { readonly [Name in JobFilter]?: string | undefined };
 
 /** When jobs were locked: from, and before. */
 export type JobTimes = Pick<JobFilters, 'since' | 'until'>;
@@ -15,10 +18,16 @@ function queryOf(filters: JobFilters): JobFilters {
   return { id, status, model, ...times };
 }
 
-/** The wallet's jobs that fit, newest first; the stream keeps them new. */
+/** The wallet's jobs that fit, newest first. */
 export function useJobs(filters: JobFilters) {
   const query = queryOf(filters);
   const isIdWrong = query.id !== undefined && !JOB_ID.test(query.id);
-  const list = usePages('/jobs', { query, pageRows: PAGE_ROWS, enabled: !isIdWrong });
+  const list = usePages('/jobs', {
+    query,
+    pageRows: PAGE_ROWS,
+    keyOfRow: ({ id }) => id,
+    everyMs: POLL_MS.changes,
+    enabled: !isIdWrong,
+  });
   return { query, isIdWrong, ...list };
 }

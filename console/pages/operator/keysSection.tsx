@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react';
 import type { KeyList } from '../../../api/contracts/index.ts';
-import { usePages } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { filterField, useFilters } from '../../data/useFilters.ts';
+import { usePages } from '../../data/usePages.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
@@ -15,6 +15,8 @@ import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
 
 type Key = KeyList['data'][number];
+
+const keyOfRow = ({ wallet, created_at }: Key) => `${wallet} ${created_at}`;
 
 const MONEY = 'Nothing has changed. Credits are never touched by a suspension.';
 const TONES: Readonly<Record<Key['status'], Tone>> = {
@@ -48,7 +50,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
   const [suspended, setSuspended] = useState<string>();
   const { status, wallet } = filters;
   const field = filterField(filters, setFilters);
-  const list = usePages('/operator/keys', { query: { status, wallet } });
+  const list = usePages('/operator/keys', { query: { status, wallet }, keyOfRow });
   const isRead = !list.isLoading;
   useEffect(() => {
     if (isRead) onRead();
@@ -92,12 +94,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
             <p className="soft">Wallets make their keys in Settings.</p>
           </Empty>
         ) : (
-          <Table
-            caption="API keys"
-            columns={[...COLUMNS, actions]}
-            rows={rows}
-            rowKey={(key) => `${key.wallet} ${key.created_at}`}
-          />
+          <Table caption="API keys" columns={[...COLUMNS, actions]} rows={rows} rowKey={keyOfRow} />
         ))}
       <ReadMore of={list} />
       {suspended !== undefined && (

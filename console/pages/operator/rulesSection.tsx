@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { LedgerRules } from '../../../api/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
@@ -17,11 +17,10 @@ import type { Asked, Model } from './rulesDialogs.tsx';
 const RulesDialogs = dialogOnUse(() => import('./rulesDialogs.tsx'));
 
 /** Others may change them, too. */
-const EVERY_MS = 10_000;
 
 /** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
 export function RulesSection() {
-  const rules = useRead('/operator/ledger', { everyMs: EVERY_MS });
+  const rules = useRead('/operator/ledger', { everyMs: POLL_MS.sums });
   const programId = useConfig()?.program_id;
   const { roles } = useSignedIn();
   const [asked, setAsked] = useState<Asked>();

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createStore, useStore } from '../../data/browserStore.ts';
+import { readAgain } from '../../data/queries.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
 import { onLeavingWallet } from '../../data/sessionEnd.ts';
 import { type Answer, NO_ANSWER, receiveAnswer } from './answer.ts';
@@ -61,7 +62,7 @@ export function useConversation() {
         changeTurn(id, { answer });
         // A refusal may be the first that the page learns of a suspended key, or of another price.
         if (answer.state !== 'failed') return;
-        for (const path of ['/key', '/models']) void client.invalidateQueries({ queryKey: [path] });
+        void readAgain(client, ['/key', '/models']);
       },
     });
     running.delete(id);

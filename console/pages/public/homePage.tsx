@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
@@ -17,7 +17,7 @@ const STEPS = [
 ] as const;
 
 export default function HomePage() {
-  const network = useRead('/network', { everyMs: 5_000 });
+  const network = useRead('/network', { everyMs: POLL_MS.sums });
   const numbers = network.data;
   const show = (value: string | undefined) => value ?? '–';
   return (

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import type { ConsoleWorker, ModelDetail } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Credits } from '../../design/credits.tsx';
 import { DayBars, DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
@@ -19,7 +19,7 @@ const DAYS = 90;
 
 export default function ModelPage() {
   const { model = '' } = useParams();
-  const read = useRead('/models/:model_id', { params: { model_id: model }, everyMs: 15_000 });
+  const read = useRead('/models/:model_id', { params: { model_id: model }, everyMs: POLL_MS.sums });
   const { data } = read;
   return (
     <>

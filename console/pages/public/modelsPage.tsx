@@ -1,6 +1,6 @@
 import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { CopyIconButton } from '../../design/copy.tsx';
 import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
@@ -79,7 +79,7 @@ const columns: readonly Column<ConsoleModel>[] = [
 ];
 
 export default function ModelsPage() {
-  const models = useRead('/models', { everyMs: 10_000 });
+  const models = useRead('/models', { everyMs: POLL_MS.sums });
   return (
     <>
       <PageHeader {...APP_PAGES['/console/models'].head} />

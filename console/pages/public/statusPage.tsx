@@ -1,5 +1,5 @@
 import type { StatusAnswer } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
@@ -33,7 +33,7 @@ const STATES = {
 } as const;
 
 export default function StatusPage() {
-  const read = useRead('/status', { everyMs: 5_000 });
+  const read = useRead('/status', { everyMs: POLL_MS.changes });
   // What was read before says nothing of now, when the API itself does not answer.
   const status = read.error ? undefined : read.data;
   return (

@@ -1,7 +1,7 @@
 import { useParams } from 'wouter';
 import type { WorkerDetail } from '../../../api/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Address, Transaction } from '../../design/address.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMinute, formatMs, formatTime } from '../../design/formats.ts';
@@ -17,7 +17,7 @@ const HOURS_SHOWN = 72;
 
 export default function WorkerPage() {
   const { worker = '' } = useParams();
-  const read = useRead('/workers/:worker', { params: { worker }, everyMs: 15_000 });
+  const read = useRead('/workers/:worker', { params: { worker }, everyMs: POLL_MS.sums });
   const { data } = read;
   return (
     <>

@@ -1,5 +1,5 @@
 import type { ConsoleWorker } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
@@ -30,7 +30,7 @@ const columns: readonly Column<ConsoleWorker>[] = [
 ];
 
 export default function WorkersPage() {
-  const workers = useRead('/workers', { everyMs: 10_000 });
+  const workers = useRead('/workers', { everyMs: POLL_MS.sums });
   const { data } = workers;
   return (
     <>

@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleWebhook, Delivery } from '../../../api/contracts/index.ts';
-import { usePages } from '../../data/queries.ts';
+import { POLL_MS } from '../../data/queries.ts';
 import { useFilters } from '../../data/useFilters.ts';
-import { useFollowing } from '../../data/useFollowing.ts';
+import { usePages } from '../../data/usePages.ts';
 import { Button } from '../../design/button.tsx';
 import { CheckField } from '../../design/field.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
@@ -23,9 +23,9 @@ import {
 import { useReplay } from './useReplay.ts';
 import { DeliveryState, ReplayNotice } from './webhookValues.tsx';
 
-const EVERY_MS = 5_000;
 const PAGE_ROWS = 50;
 const NONE: ReadonlySet<string> = new Set();
+const keyOfRow = ({ id }: Delivery) => id;
 
 /** The deliveries of one webhook, or of all of these, to be looked at and sent again. */
 export function DeliveriesSection({
@@ -41,14 +41,13 @@ export function DeliveriesSection({
   const query = queryOf(filters, webhookId);
   const list = usePages('/deliveries', {
     query,
-    everyMs: EVERY_MS,
+    everyMs: POLL_MS.changes,
+    keyOfRow,
     pageRows: PAGE_ROWS,
     enabled: !isIdWrong(filters),
   });
   const replay = useReplay();
   const rows = list.rows ?? [];
-  // One that arrives, or is given up, may change the state of its webhook.
-  useFollowing(list.rows?.map(({ id, status }) => `${id} ${status}`).join(), ['/webhooks']);
   const filter = (changes: DeliveryFilters) => {
     setChosen(NONE);
     setFilters(changes);
@@ -101,7 +100,7 @@ export function DeliveriesSection({
                 onOpen: (id) => setFilters({ delivery: id }),
               })}
               rows={rows}
-              rowKey={({ id }) => id}
+              rowKey={keyOfRow}
             />
           </>
         ))}

@@ -1,7 +1,6 @@
 import { Link } from 'wouter';
 import type { DeliveryDetail } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
-import { useFollowing } from '../../data/useFollowing.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Pre } from '../../design/code.tsx';
@@ -25,10 +24,9 @@ export function DeliveryDrawer({
 }) {
   const read = useRead('/deliveries/:delivery_id', {
     params: { delivery_id: deliveryId },
-    everyMs: 3_000,
+    everyMs: POLL_MS.changes,
   });
   const { data } = read;
-  useFollowing(data?.status, ['/webhooks', '/deliveries']);
   const replay = useReplay();
   return (
     <Drawer

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { ConsoleWebhook } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
@@ -24,12 +24,9 @@ const ACTIONS = {
   test: '/webhooks/:webhook_id/test',
 } as const;
 
-/** The webhook's state changes without an action on this page. */
-const EVERY_MS = 5_000;
-
 export default function WebhookPage() {
   const { webhook: id = '' } = useParams();
-  const read = useRead('/webhooks', { everyMs: EVERY_MS });
+  const read = useRead('/webhooks', { everyMs: POLL_MS.changes });
   const { data } = read;
   const webhook = data?.data.find((one) => one.id === id);
   if (webhook !== undefined) return <Content webhook={webhook} />;

@@ -1,5 +1,5 @@
 import type { LatencyAnswer, UsageAnswer } from '../../../api/contracts/index.ts';
-import { useRead } from '../../data/queries.ts';
+import { POLL_MS, useRead } from '../../data/queries.ts';
 import { filterField, useFilters } from '../../data/useFilters.ts';
 import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
@@ -23,9 +23,10 @@ export default function UsagePage() {
   const { span = '30d', model, measure = 'credits' } = filters;
   const field = filterField({ ...filters, span, measure }, setFilters);
   const period = periodOf(span, useNow(STEPS_MS.hour));
-  const usage = useRead('/usage', { query: { ...period, model } });
+  const usage = useRead('/usage', { query: { ...period, model }, everyMs: POLL_MS.sums });
   const latencies = useRead('/usage/latency', {
     query: { since: period.latencySince, until: period.until },
+    everyMs: POLL_MS.sums,
   });
   const models = useRead('/models').data?.data ?? [];
   return (

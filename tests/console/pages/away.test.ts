@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { APP_PATHS } from '../../../console/routes.ts';
-import { until } from '../../../testing/until.ts';
 import { complete } from '../../stack/startedStack.ts';
-import { describeInBrowser, type PageScene, setDatabase, settle } from './pageScene.ts';
+import { brought, describeInBrowser, type PageScene, setDatabase, settle } from './pageScene.ts';
 
 const API = '**/console/api/**';
 /** Without them there is no page of a wallet to look at. */
@@ -30,12 +29,6 @@ describeInBrowser('pages while a part is away', (openScene) => {
   });
 
   const goTo = (path: string) => page.goto(`${scene.stack.baseUrl}${path}`);
-  /** Time goes on until something is so. */
-  const brought = (isSo: () => Promise<boolean>) =>
-    until(async () => {
-      await page.clock.runFor(1_000);
-      return isSo();
-    });
   const pathOf = (path: string) =>
     path
       .replace(':job', job)
@@ -60,7 +53,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await settle(page);
 
     await page.unrouteAll();
-    await brought(async () => {
+    await brought(page, async () => {
       await tryAgain();
       return (await page.getByText(REFUSED).count()) === 0;
     });
@@ -71,7 +64,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await goTo('/console/status');
 
     const failure = page.getByText('The service did not answer. You may be offline.');
-    await brought(() => failure.isVisible());
+    await brought(page, () => failure.isVisible());
     await page.getByText('not known at present').waitFor();
     expect(await page.getByText('works', { exact: true }).count()).toBe(0);
   });
@@ -82,12 +75,12 @@ describeInBrowser('pages while a part is away', (openScene) => {
     await page.getByText('takes requests', { exact: true }).waitFor();
     await setDatabase(scene, false);
 
-    await brought(() => database.getByText('away', { exact: true }).isVisible());
+    await brought(page, () => database.getByText('away', { exact: true }).isVisible());
     await page.getByText('does not take requests').waitFor();
     await page.reload();
     await database.getByText('away', { exact: true }).waitFor();
     await setDatabase(scene, true);
-    await brought(() => page.getByText('takes requests', { exact: true }).isVisible());
+    await brought(page, () => page.getByText('takes requests', { exact: true }).isVisible());
   });
 
   it('say that what they show is old while the mirror is behind', async () => {
@@ -109,7 +102,7 @@ describeInBrowser('pages while a part is away', (openScene) => {
 
     await page.getByText("The ledger's node does not answer, so the time that is left").waitFor();
     await page.unrouteAll();
-    await brought(async () => {
+    await brought(page, async () => {
       await tryAgain();
       return page.getByLabel('The text that you received').isVisible();
     });

@@ -6,26 +6,48 @@ import { openSignedIn, signIn } from '../../../testing/browser.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { createStory } from '../../../testing/story.ts';
 import { until } from '../../../testing/until.ts';
+import { complete } from '../../stack/startedStack.ts';
 import {
+  brought,
   describeInBrowser,
   type OpenPage,
   type PageScene,
   press,
+  settle,
   signAndSend,
 } from './pageScene.ts';
 
 /** Places of bars: the first one that is chosen, and the first one behind them. */
 const CHOSEN = { from: 3, end: 6 };
 
+const API = '/console/api';
+
+/** As a browser does with a tab that is no longer seen, or is again. */
+const setHidden = (page: Page, isHidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperties(document, {
+      hidden: { value: ${isHidden}, configurable: true },
+      visibilityState: { value: '${isHidden ? 'hidden' : 'visible'}', configurable: true },
+    });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  `);
+
 describeInBrowser('the log of jobs', (openScene) => {
   let scene: PageScene;
   let page: Page;
   let complaints: string[];
+  /** What the page has asked the API for. */
+  const asked: string[] = [];
 
   beforeAll(async () => {
     scene = await openScene();
     await addOldJobs(scene.stack);
     ({ page, complaints } = await scene.openAs('wallet', '/console/jobs'));
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url());
+      if (pathname.startsWith(API)) asked.push(pathname.slice(API.length) + search);
+    });
+    await page.clock.install();
   });
 
   it('returns the keyboard to the row whose job is closed', async () => {
@@ -77,9 +99,70 @@ describeInBrowser('the log of jobs', (openScene) => {
     await histogram.getByRole('table').getByRole('cell').first().waitFor();
     expect(complaints).toEqual([]);
   });
+
+  it('reads its first page alone again, and what is looked at does not move', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/jobs`);
+    const table = page.getByRole('table', { name: 'Jobs', exact: true });
+    const count = async () => Number(await table.getAttribute('aria-rowcount'));
+    const body = table.getByRole('rowgroup');
+    await until(async () => (await count()) === 100);
+    await body.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+    await until(async () => (await count()) > 100);
+    await settle(page);
+    const before = await count();
+    const title = await table.locator('[data-row="90"] a').getAttribute('title');
+    const placeOf = async () => (await table.locator(`a[title="${title}"]`).boundingBox())?.y;
+    const place = await placeOf();
+    asked.length = 0;
+
+    await complete(scene.stack);
+    await brought(page, async () => (await count()) > before);
+
+    expect(new Set(asked.filter((one) => one.startsWith('/jobs')))).toEqual(
+      new Set(['/jobs?limit=100']),
+    );
+    expect(await count()).toBe(before + 1);
+    expect(await placeOf()).toBe(place);
+  });
+
+  it('asks for nothing while it is not seen, and at once when it is again', async () => {
+    await settle(page);
+    await setHidden(page, true);
+    asked.length = 0;
+    await page.evaluate(`
+      new BroadcastChannel('svc.tabs').postMessage({ kind: 'changed', paths: ['/jobs', '/account'] });
+      dispatchEvent(new Event('online'));
+    `);
+    await page.clock.runFor(60_000);
+    await page.evaluate('0');
+    expect(asked).toEqual([]);
+
+    await setHidden(page, false);
+    await until(() => asked.includes('/jobs?limit=100') && asked.includes('/account'));
+  });
+
+  it('asks for a sign-in once its session is over, and for nothing else', async () => {
+    await page.context().clearCookies();
+    const dialog = page.getByRole('dialog', { name: 'Sign in' });
+    await brought(page, () => dialog.isVisible());
+    // Until every part that is read again by itself has heard of it.
+    await page.clock.runFor(20_000);
+    await settle(page);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    asked.length = 0;
+
+    await page.clock.runFor(60_000);
+    await page.evaluate('0');
+
+    expect(asked).toEqual([]);
+    expect(await page.getByRole('link', { name: /^Credits available/ }).count()).toBe(0);
+    expect(await dialog.isVisible()).toBe(false);
+  });
 });
 
-const OLD_JOBS = 100;
+const OLD_JOBS = 150;
 const OLD_DAYS = 30;
 const HOUR_SECONDS = 3_600;
 const STATUSES = ['settled', 'settled', 'settled', 'failed', 'settled', 'refunded'] as const;
@@ -129,7 +212,7 @@ describeInBrowser('two tabs of one browser', (openScene) => {
   const addressIn = (page: Page) => wallet(page).getAttribute('title');
   const signOut = () => first.getByRole('button', { name: 'Sign out' }).click();
 
-  it('show what one of them has changed, also where the stream says nothing', async () => {
+  it('show what one of them has changed', async () => {
     await threshold(other.page).waitFor();
     await openFirst('/console/settings');
     await threshold(first).fill('77');

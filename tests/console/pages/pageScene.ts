@@ -133,15 +133,13 @@ export async function setDatabase({ stack }: PageScene, isOpen: boolean): Promis
   await server.end();
 }
 
-/** What each page has asked for and not got yet, but for the stream of changes, which does not end. */
+/** What each page has asked for and not got yet. */
 const pending = new WeakMap<Page, Set<Request>>();
 
 function noteRequests(page: Page): void {
   const asked = new Set<Request>();
   pending.set(page, asked);
-  page.on('request', (request) => {
-    if (request.resourceType() !== 'eventsource') asked.add(request);
-  });
+  page.on('request', (request) => void asked.add(request));
   const end = (request: Request): void => void asked.delete(request);
   page.on('requestfinished', end);
   page.on('requestfailed', end);
@@ -159,6 +157,13 @@ export async function settle(page: Page): Promise<void> {
     await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))');
   } while (!(await isSettled()));
 }
+
+/** The time of a page with a clock of its own goes on until something is so. */
+export const brought = (page: Page, isSo: () => Promise<boolean>): Promise<unknown> =>
+  until(async () => {
+    await page.clock.runFor(1_000);
+    return isSo();
+  });
 
 const TABS_MAX = 80;
 

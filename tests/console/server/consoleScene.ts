@@ -7,8 +7,6 @@ import type { ConsoleServices } from '../../../api/console/console.ts';
 import { routes } from '../../../api/contracts/index.ts';
 import type { Route } from '../../../api/contracts/route.ts';
 import { createBurstLimit, createLimit } from '../../../api/http/middleware/authentication.ts';
-import { createJobWatch } from '../../../api/jobs/jobWatch.ts';
-import { createChangeStreams } from '../../../api/stream/changes.ts';
 import { createOpenStreams, type STREAM_LIMITS } from '../../../api/stream/openStreams.ts';
 import { createWebhookListeners } from '../../../api/stream/webhookListeners.ts';
 import { createLogger } from '../../../common/logger.ts';
@@ -157,14 +155,10 @@ export async function openConsoleScene({
   const secret = Buffer.from(SECRETS_KEY, 'base64');
   const [wallet, stranger, operator] = [Keypair.generate(), Keypair.generate(), Keypair.generate()];
   const logger = createLogger({ name: 'test', level: 'silent' });
-  const watch = createJobWatch({ pool, logger });
-  await watch.start();
   const openStreams = createOpenStreams({ pool, logger, ...streamOptions });
   await openStreams.start();
   const { time = systemTime } = streamOptions;
-  const shared = { openStreams, logger, time };
-  const streams = createChangeStreams({ database: pool, watch, nowSeconds, ...shared });
-  const listeners = createWebhookListeners({ pool, ...shared });
+  const listeners = createWebhookListeners({ pool, openStreams, logger, time });
   const serve = (further: Partial<AppServices> = {}) =>
     serveApp({
       database: pool,
@@ -197,7 +191,6 @@ export async function openConsoleScene({
           name: 'wallet',
         }),
         signIns: createBurstLimit({ burst: 10_000, refillPerSecond: 1, nowMs: () => 0 }),
-        streams,
         listeners,
         budget: { perMinute: 60 },
         rpc: { ask: async () => Promise.reject(new Error('there is no ledger')) },
@@ -218,11 +211,9 @@ export async function openConsoleScene({
       return { call: consoleAt(other.url, PUBLIC_URL), close: other.close };
     },
     async close() {
-      streams.close();
       listeners.close();
       await app.close();
       await openStreams.close();
-      await watch.close();
       await database.close();
     },
   };

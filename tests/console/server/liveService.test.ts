@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { ErrorBody } from '../../../api/contracts/errors.ts';
 import type { ConsoleJob } from '../../../api/contracts/job.ts';
 import { limitSet } from '../../../programs/client/instructions.ts';
@@ -39,42 +38,6 @@ const complete = (body: object = {}, as = cookie) =>
   });
 
 const errorCode = (body: unknown) => (body as ErrorBody).error.code;
-
-interface Sent {
-  id: string;
-  event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are compared as a whole by the tests
-  data: any;
-}
-
-/** Reads the stream until an event satisfies the condition, and leaves. */
-async function listen(
-  holds: (sent: Sent) => boolean,
-  {
-    as = cookie,
-    after,
-    onOpen = () => {},
-  }: { as?: string; after?: string; onOpen?: () => void } = {},
-): Promise<Sent[]> {
-  const leaving = new AbortController();
-  const response = await fetch(`${service.baseUrl}/console/api/stream`, {
-    headers: { cookie: as, ...(after !== undefined && { 'last-event-id': after }) },
-    signal: leaving.signal,
-  });
-  const sent: Sent[] = [];
-  const events = response.body
-    ?.pipeThrough(new TextDecoderStream())
-    .pipeThrough(new EventSourceParserStream());
-  for await (const { id = '', event = '', data } of events ?? []) {
-    if (sent.push({ id, event, data: JSON.parse(data) }) === 1) onOpen();
-    if (holds(sent.at(-1) as Sent)) break;
-  }
-  leaving.abort();
-  return sent;
-}
-
-const hasSettled = ({ data }: Sent) =>
-  data.jobs?.some(({ status }: { status: string }) => status === 'settled');
 
 describe('the playground', () => {
   it('streams an answer of /v1, with the times of lock and first token', async () => {
@@ -133,37 +96,6 @@ describe('a stolen session', () => {
     expect(await service.account(address)).toMatchObject({
       availableCredits: CREDITS - LIMITS.limitPerDayCredits,
     });
-  });
-});
-
-describe('the stream', () => {
-  it("sends the wallet's changes and balance, and nothing to another wallet", async () => {
-    const { keypair } = await service.addWallet(1n);
-    const stranger = await signIn(call, keypair);
-    const foreign = listen(() => false, { as: stranger }).catch(() => []);
-
-    const sent = await listen(hasSettled, { onOpen: () => void complete() });
-
-    expect(sent[0]).toMatchObject({ event: 'changes', data: { jobs: [] } });
-    expect(sent.at(-1)?.data.available_credits).toBeGreaterThan(0);
-    await service.pool.query('delete from service.sessions where wallet <> $1', [
-      service.wallet.publicKey.toBase58(),
-    ]);
-    expect((await foreign).flatMap(({ data }) => data.jobs)).toEqual([]);
-  });
-
-  it('resumes with what changed since its last event', async () => {
-    const [first] = await listen(() => true);
-    const response = await complete();
-    const id = response.headers.get('x-svc-job-id');
-    expect([response.status, await response.json()]).toEqual([200, expect.anything()]);
-
-    const resumed = await listen(() => true, { after: String(first?.id) });
-
-    expect(resumed[0]?.data.jobs).toContainEqual(
-      expect.objectContaining({ id, status: 'settled' }),
-    );
-    expect((await listen(() => true, { after: 'what' }))[0]?.event).toBe('reset');
   });
 });
 
