@@ -1,18 +1,20 @@
 import { creditsNumber, usdcValue } from '../../../common/format.ts';
 import type { Database } from '../../../common/postgres.ts';
+import type { EventName } from '../../../programs/client/events.ts';
+import type { EventData } from '../../../webhooks/events.ts';
 import type { EventOf } from '../../fold/change.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
 import { selectAccountEvents } from '../../sql/journal.ts';
-import type { EventContext, Message } from './outgoingEvent.ts';
 
 /** Announces that credits which left for good took a wallet below its threshold. */
 export async function lowCredits(
   event: LedgerEvent,
-  { database }: EventContext,
-): Promise<Message<'credit.low'> | undefined> {
+  { database, alerts }: { database: Database; alerts: CreditAlerts },
+): Promise<{ wallet: string; data: EventData['credit.low'] } | undefined> {
   const balance = await balanceAfter(database, event);
-  if (!balance) return undefined;
-  const thresholdCredits = await moveCreditAlert(database, balance);
+  const alert = balance && alerts.get(balance.wallet);
+  if (!alert) return undefined;
+  const thresholdCredits = await moveCreditAlert(database, balance, alert);
   if (thresholdCredits === null) return undefined;
   return {
     wallet: balance.wallet,
@@ -23,6 +25,32 @@ export async function lowCredits(
     },
   };
 }
+
+/** The credit alerts of wallets. */
+export type CreditAlerts = ReadonlyMap<string, CreditAlert>;
+
+/**
+ * The alerts of all wallets whose balances these events move, locked until the database transaction
+ * ends. Wallets are locked in their order: a statement for each event, in the order of events, could
+ * meet another transaction's the other way round, and would cost a round trip each.
+ */
+export async function lockMovedAlerts(
+  database: Database,
+  events: readonly LedgerEvent[],
+): Promise<CreditAlerts> {
+  const moving = events.filter(({ name }) => BALANCE_EVENTS.has(name));
+  const holders = await readCreditHolders(database, moving);
+  return lockCreditAlerts(database, [...new Set(holders.values())].sort());
+}
+
+/** The events that change what a wallet has in all. */
+const BALANCE_EVENTS: ReadonlySet<EventName> = new Set([
+  'JobSettled',
+  'JobCompleted',
+  'CreditWithdrawn',
+  'CreditBought',
+  'ClaimPaid',
+]);
 
 /** How an event leaves a wallet's balance. */
 interface Balance {
@@ -118,8 +146,9 @@ async function selectHolders(
 }
 
 interface CreditAlert {
-  readonly is_low: boolean;
-  readonly threshold_credits: bigint;
+  /** Whether the alert has begun. It follows the events of one fold. */
+  isLow: boolean;
+  readonly thresholdCredits: bigint;
 }
 
 /**
@@ -127,7 +156,7 @@ interface CreditAlert {
  * or above the threshold arms it again, wherever it comes from.
  */
 function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): boolean {
-  return totalCredits < alert.threshold_credits && (alert.is_low || hasSpent);
+  return totalCredits < alert.thresholdCredits && (alert.isLow || hasSpent);
 }
 
 /**
@@ -135,19 +164,16 @@ function isLowAfter({ totalCredits, hasSpent }: Balance, alert: CreditAlert): bo
  *
  * @returns the threshold when an alert has just begun, else null
  */
-async function moveCreditAlert(database: Database, balance: Balance): Promise<bigint | null> {
-  const { wallet } = balance;
-  const inserting = database.query({
-    name: 'insert_credit_alert',
-    text: 'insert into service.credit_alerts (wallet) values ($1) on conflict do nothing',
-    values: [wallet],
-  });
-  const [alert] = await Promise.all([lockCreditAlert(database, wallet), inserting]);
-  if (!alert) return null;
+async function moveCreditAlert(
+  database: Database,
+  balance: Balance,
+  alert: CreditAlert,
+): Promise<bigint | null> {
   const isLow = isLowAfter(balance, alert);
-  if (isLow === alert.is_low) return null;
-  await updateCreditAlert(database, wallet, isLow);
-  return isLow ? alert.threshold_credits : null;
+  if (isLow === alert.isLow) return null;
+  alert.isLow = isLow;
+  await updateCreditAlert(database, balance.wallet, isLow);
+  return isLow ? alert.thresholdCredits : null;
 }
 
 /**
@@ -162,30 +188,48 @@ export async function restoreCreditAlert(
   { wallet, creditAccount }: { wallet: string; creditAccount: string },
   vanished: { signature: string; floorSlot: bigint },
 ): Promise<void> {
-  const alert = await lockCreditAlert(database, wallet);
+  const alert = (await selectCreditAlerts(database, [wallet])).get(wallet);
   if (!alert || (await wasAlerted(database, wallet, vanished.signature))) return;
   let isLow = false;
   for await (const events of selectAccountEvents(database, creditAccount)) {
     for (const event of events.filter(({ slot }) => slot > vanished.floorSlot)) {
       const balance = await balanceAfter(database, event);
-      if (balance) isLow = isLowAfter(balance, { ...alert, is_low: isLow });
+      if (balance) isLow = isLowAfter(balance, { ...alert, isLow });
     }
   }
   await updateCreditAlert(database, wallet, isLow);
 }
 
-async function lockCreditAlert(
+/** @param wallets sorted; those without a row get one, which no other transaction knows yet */
+async function lockCreditAlerts(
   database: Database,
-  wallet: string,
-): Promise<CreditAlert | undefined> {
-  const { rows } = await database.query<CreditAlert>({
-    name: 'lock_credit_alert',
+  wallets: readonly string[],
+): Promise<Map<string, CreditAlert>> {
+  if (wallets.length === 0) return new Map();
+  const alerts = await selectCreditAlerts(database, wallets);
+  if (alerts.size === wallets.length) return alerts;
+  await database.query({
+    name: 'insert_credit_alerts',
     text: `
-      select is_low, threshold_credits from service.credit_alerts
-      where wallet = $1 for update`,
-    values: [wallet],
+      insert into service.credit_alerts (wallet)
+      select unnest($1::text[]) on conflict do nothing`,
+    values: [wallets.filter((wallet) => !alerts.has(wallet))],
   });
-  return rows[0];
+  return selectCreditAlerts(database, wallets);
+}
+
+async function selectCreditAlerts(
+  database: Database,
+  wallets: readonly string[],
+): Promise<Map<string, CreditAlert>> {
+  const { rows } = await database.query<CreditAlert & { wallet: string }>({
+    name: 'lock_credit_alerts',
+    text: `
+      select wallet, is_low as "isLow", threshold_credits as "thresholdCredits"
+      from service.credit_alerts where wallet = any($1) order by wallet collate "C" for update`,
+    values: [wallets],
+  });
+  return new Map(rows.map((row) => [row.wallet, row]));
 }
 
 async function updateCreditAlert(

@@ -2,6 +2,7 @@ import type { Database } from '../../../common/postgres.ts';
 import type { Tier } from '../../../programs/client/generated/vocabulary.ts';
 import type { EventData, EventKind } from '../../../webhooks/events.ts';
 import type { LedgerEvent } from '../../fold/event.ts';
+import { type CreditAlerts, lockMovedAlerts } from './creditAlerts.ts';
 
 /** What one kind of event says, and to whose webhooks. */
 export interface Message<Kind extends EventKind> {
@@ -31,16 +32,21 @@ export interface EventContext {
   readonly modelIds: ReadonlyMap<string, string>;
   /** The attempts of completed jobs that were acknowledged before, as `attemptOf` names them. */
   readonly acknowledged: ReadonlySet<string>;
+  /** Of the wallets whose balances the events move. */
+  readonly alerts: CreditAlerts;
   /** All events that are announced together. */
   readonly events: readonly LedgerEvent[];
 }
 
-/** Looks up what the events refer to. That never changes, so it does not matter when it is read. */
+/**
+ * Looks up what the events refer to. That never changes, so it does not matter when it is read. The
+ * alerts of their wallets are locked.
+ */
 export async function readContext(
   database: Database,
   events: readonly LedgerEvent[],
 ): Promise<EventContext> {
-  const [jobs, modelIds, acknowledged] = await Promise.all([
+  const [jobs, modelIds, acknowledged, alerts] = await Promise.all([
     selectJobs(
       database,
       events.flatMap(({ data }) => ('job' in data ? data.job : [])),
@@ -57,8 +63,9 @@ export async function readContext(
           : [],
       ),
     ),
+    lockMovedAlerts(database, events),
   ]);
-  return { database, events, jobs, modelIds, acknowledged };
+  return { database, events, jobs, modelIds, acknowledged, alerts };
 }
 
 /** Of a job that was completed right after its lock: nothing acknowledged it before. */

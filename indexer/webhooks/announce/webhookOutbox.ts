@@ -122,7 +122,11 @@ export function createWebhookOutbox({ awaitsFinality }: OutboxSettings, floorSlo
         database,
         events.filter((event) => isLost(event) || event.slot > floorSlot),
       );
-      for (const [creditAccount, wallet] of await readCreditHolders(database, events)) {
+      const holders = [...(await readCreditHolders(database, events))];
+      // Alerts are locked in the order of wallets everywhere.
+      for (const [creditAccount, wallet] of holders.sort(([, one], [, other]) =>
+        one < other ? -1 : 1,
+      )) {
         await restoreCreditAlert(database, { wallet, creditAccount }, { signature, floorSlot });
       }
     },
