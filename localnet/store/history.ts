@@ -10,6 +10,8 @@ export interface Mention {
   readonly transactionIndex: number;
   readonly error: string | null;
   readonly memo: string | null;
+  /** The ledger's clock at its block. */
+  readonly clockMs: number;
 }
 
 /** A block that has transactions. */
@@ -98,7 +100,7 @@ function prepareReads(database: DatabaseSync) {
     ),
     mentioning: database.prepare(
       `select t.signature, t.slot, t.error, t.memo,
-              t.position - b.first_position as transactionIndex
+              t.position - b.first_position as transactionIndex, b.clock_ms as clockMs
          from mentions m join transactions t on t.position = m.position
          join blocks b on b.slot = t.slot
         where m.address = ? and m.position < ? and m.position > ? and t.slot <= ?

@@ -92,11 +92,15 @@ export const blockMethods = {
   }),
 };
 
-/** The Clock's time at a past slot, in Unix seconds. */
+/**
+ * The Clock's time at a past slot, in Unix seconds.
+ *
+ * @param block what a list has joined already, or the store is read for each of its rows
+ */
 export function blockTimeOf(
   { bank }: RpcContext,
   slot: number,
-  block = bank.store.block(slot),
+  block: Pick<BlockRow, 'clockMs'> | undefined = bank.store.block(slot),
 ): number {
   const clockMs = block?.clockMs ?? bank.timeline.clockMsAt(slot);
   return Math.floor(clockMs / SECOND_MS);

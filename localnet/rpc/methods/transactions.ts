@@ -149,7 +149,7 @@ export const transactionMethods = {
     const { bank } = context;
     const { slot: slotMax } = contextOf(context, given.config);
     return listMentions(bank, { ...given.config, address: given.address, slotMax }).map((row) => ({
-      blockTime: blockTimeOf(context, row.slot),
+      blockTime: blockTimeOf(context, row.slot, row),
       confirmationStatus: row.slot <= bank.slot('finalized') ? 'finalized' : 'confirmed',
       err: row.error === null ? null : JSON.parse(row.error),
       memo: row.memo,
