@@ -37,6 +37,24 @@ export function eventData(value: unknown): string {
   );
 }
 
+/** What all chunks of one answer have, in the order of their bytes. */
+export interface ChunkHead {
+  readonly id: string;
+  readonly object: 'chat.completion.chunk';
+  readonly created: number;
+  readonly model: string;
+}
+
+/**
+ * Writes the chunks of one answer, as the data of server-sent events. What all of them have is written
+ * once: a chunk of one token is mostly that, and takes four times as long as a whole object.
+ */
+export function createDeltaData(head: ChunkHead) {
+  const before = `${eventData(head).slice(0, -1)},"choices":[{"index":0,"delta":`;
+  return (delta: object, finishReason: string | null = null): string =>
+    `${before}${eventData(delta)},"finish_reason":${JSON.stringify(finishReason)}}]}`;
+}
+
 /** What a JSON text may hold, beside its bytes. */
 interface ScanLimits {
   /** Levels of objects and lists, one within another. */

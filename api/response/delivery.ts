@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { eventData } from '../../common/format.ts';
+import { createDeltaData, eventData } from '../../common/format.ts';
 import type {
   AnswerEvidence,
   ChatCompletion,
@@ -278,23 +278,18 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     keepAlive?.refresh();
   }
 
-  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage' | 'svc'>): void {
-    const { jobId, created, modelId: model } = identity;
-    const head = {
-      id: `chatcmpl-${jobId}`,
-      object: 'chat.completion.chunk',
-      created,
-      model,
-    } as const;
-    send(`data: ${eventData({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
-  }
+  const head = {
+    id: `chatcmpl-${identity.jobId}`,
+    object: 'chat.completion.chunk',
+    created: identity.created,
+    model: identity.modelId,
+  } as const;
+  const deltaData = createDeltaData(head);
+  const sendDelta = (delta: ChatCompletionChunk['choices'][number]['delta']): void =>
+    send(`data: ${deltaData(delta)}\n\n`);
 
-  function sendDelta(
-    delta: ChatCompletionChunk['choices'][number]['delta'],
-    finish_reason: FinishReason | null = null,
-    svc?: ChatCompletionChunk['svc'],
-  ): void {
-    sendChunk({ choices: [{ index: 0, delta, finish_reason }], ...(svc && { svc }) });
+  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage' | 'svc'>): void {
+    send(`data: ${eventData({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
   }
 
   function end(): void {
@@ -327,7 +322,10 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     },
     finish(result) {
       ({ proof } = result);
-      sendDelta({}, result.finishReason, evidenceOf(options, result, null));
+      sendChunk({
+        choices: [{ index: 0, delta: {}, finish_reason: result.finishReason }],
+        svc: evidenceOf(options, result, null),
+      });
       if (includeUsage) sendChunk({ choices: [], usage: result.usage });
       send('data: [DONE]\n\n');
       // The official clients close the connection then, and receive no trailers.

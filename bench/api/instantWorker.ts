@@ -6,10 +6,10 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import { createDeltaData } from '../../common/format.ts';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { type Json, requestCommitment } from '../../programs/client/proof.ts';
-import { createChunks } from '../../worker/jobs/chunks.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics } from '../costMetrics.ts';
 import { machineClockMs } from '../machineClock.ts';
@@ -29,8 +29,14 @@ const GENERATION_MS = 2;
 const { BENCH_WORKER_ADDRESS: address = '', BENCH_PROOF_KEY: proofKey = '' } = process.env;
 const worker = new PublicKey(address);
 const keypair = Keypair.fromSecretKey(base58.decode(proofKey));
-const chunk = createChunks({ job_id: '0', chat: { model: 'bench' } });
-const [FIRST_WORD, ...OTHER_WORDS] = WORDS.map((content) => chunk({ content }));
+const head = {
+  id: 'chatcmpl-0',
+  object: 'chat.completion.chunk',
+  created: 0,
+  model: 'bench',
+} as const;
+const chunk = createDeltaData(head);
+const [FIRST_WORD = '', ...OTHER_WORDS] = WORDS.map((content) => chunk({ content }));
 const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
 const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
@@ -39,8 +45,8 @@ const NO_SALT = Buffer.alloc(32);
 const USAGE = { prompt_tokens: 8, completion_tokens: WORDS.length, total_tokens: 28 };
 const message = { role: 'assistant', content: WORDS.join('') };
 const choices = [{ index: 0, message, finish_reason: 'stop' }];
-const PLAIN = JSON.stringify({ ...chunk({}), object: 'chat.completion', choices, usage: USAGE });
-const LAST = `${events([{ ...chunk({}), choices: [], usage: USAGE }])}data: [DONE]\n\n`;
+const PLAIN = JSON.stringify({ ...head, object: 'chat.completion', choices, usage: USAGE });
+const LAST = `${events([JSON.stringify({ ...head, choices: [], usage: USAGE })])}data: [DONE]\n\n`;
 
 const signProof = createProofSigner({ programId: PROGRAM_ID, worker, proofKey: keypair });
 
@@ -118,8 +124,8 @@ async function generate(
   return proof;
 }
 
-function events(chunks: readonly unknown[]): string {
-  return chunks.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+function events(chunks: readonly string[]): string {
+  return chunks.map((event) => `data: ${event}\n\n`).join('');
 }
 
 endWithParent();

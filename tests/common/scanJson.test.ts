@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { eventData, REQUEST_LIMITS, scanJson } from '../../common/format.ts';
+import { createDeltaData, eventData, REQUEST_LIMITS, scanJson } from '../../common/format.ts';
 import { bodyWith, nestedArrays } from '../api/requestScene.ts';
 
 const { depth: DEPTH_MAX, values: VALUES_MAX, fieldValues: FIELD_VALUES_MAX } = REQUEST_LIMITS;
@@ -87,5 +87,15 @@ describe('the data of a server-sent event', () => {
     const data = eventData(value);
     expect([...ends].filter((end) => data.includes(end))).toEqual([]);
     expect(JSON.parse(data)).toEqual(value);
+  });
+
+  it.each([
+    [{ content: 'a"\\\u2028\n' }, null],
+    [{ role: 'assistant', content: '' }, null],
+    [{}, 'stop'],
+  ])('is the same for a delta as for the whole chunk: %j', (delta, finishReason) => {
+    const head = { id: 'a', object: 'chat.completion.chunk', created: 1, model: 'b"' } as const;
+    const choices = [{ index: 0, delta, finish_reason: finishReason }];
+    expect(createDeltaData(head)(delta, finishReason)).toBe(eventData({ ...head, choices }));
   });
 });

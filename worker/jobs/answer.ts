@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { createDeltaData } from '../../common/format.ts';
 import {
   answerCharactersMax,
   boundTokens,
@@ -10,7 +11,6 @@ import type { Engine, EngineEvent, FinishReason, Usage } from '../engine/engine.
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
-import { createChunks } from './chunks.ts';
 import type { Proof, SignProof } from './proofSigner.ts';
 
 /** One job, and its connections to engine and caller. */
@@ -94,7 +94,12 @@ type AnswerWriter = ReturnType<typeof createAnswerWriter>;
  * ignores: each delta has at least one token. The limit covers the reasoning too; the proof does not.
  */
 function createAnswerWriter({ request, stream, onOutput }: Work) {
-  const chunk = createChunks(request);
+  const deltaData = createDeltaData({
+    id: `chatcmpl-${request.job_id}`,
+    object: 'chat.completion.chunk',
+    created: Math.floor(Date.now() / 1_000),
+    model: request.chat.model,
+  });
   const charactersMax = answerCharactersMax(request.token_limit);
   const transcript = createTranscript();
   const reasoning = createCharacterJoiner();
@@ -106,9 +111,9 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
     if (!sent.hasBegun) {
       sent.hasBegun = true;
       onOutput();
-      await stream.send(chunk({ role: 'assistant' }));
+      await stream.send(deltaData({ role: 'assistant' }));
     }
-    await stream.send(chunk({ [field]: text }));
+    await stream.send(deltaData({ [field]: text }));
   }
 
   async function writeText(delta: string): Promise<boolean> {
@@ -149,7 +154,7 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
       await write('reasoning_content', reasoning.flush());
       await write('content', transcript.flush());
     },
-    finish: (reason: FinishReason) => stream.send(chunk({}, reason)),
+    finish: (reason: FinishReason) => stream.send(deltaData({}, reason)),
   };
 }
 

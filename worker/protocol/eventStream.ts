@@ -6,8 +6,8 @@ import { unlessAborted } from '../../common/wait.ts';
 /** The response of one job as server-sent events; nothing is sent before the first event. */
 export interface EventStream {
   readonly isOpen: boolean;
-  /** Sends one event and waits while the socket's buffer is full. */
-  send(data: object): Promise<void>;
+  /** Sends one event, its data on one line, and waits while the socket's buffer is full. */
+  send(data: string): Promise<void>;
   /** Sends a sign that the model works; at most once a second. */
   alive(): Promise<void>;
   /** Sends the last event, under its own name, waits until it is sent, and ends the response. */
@@ -55,7 +55,7 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
     get isOpen() {
       return response.headersSent;
     },
-    send: (data) => write(`data: ${eventData(data)}\n\n`),
+    send: (data) => write(`data: ${data}\n\n`),
     async alive() {
       const nowMs = performance.now();
       if (nowMs - aliveAtMs < ALIVE_INTERVAL_MS) return;
