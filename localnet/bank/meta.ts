@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { encodeBase58 } from '../../programs/client/longBase58.ts';
 import { nameOfBytes } from '../../programs/client/platform/bytes.ts';
 import type { DecodedTransaction } from '../../programs/client/wire/index.ts';
 import {
@@ -102,7 +103,7 @@ export function innerInstructionsOf(
     const instructions = calls.map(({ programIdIndex, accounts, data, stackHeight }) => ({
       programIdIndex,
       accounts: [...accounts],
-      data: base58.encode(data),
+      data: encodeBase58(data),
       stackHeight,
     }));
     return [{ index, instructions }];

@@ -1,8 +1,8 @@
-import { base58 } from '@scure/base';
 import type { PublicKey } from '@solana/web3.js';
 import { createAddresses } from './addresses.ts';
 import { DISCRIMINATOR_BYTES, decodeStruct, PROGRAM_EVENTS } from './codec.ts';
 import type { EscrowEvent } from './generated/types.ts';
+import { decodeBase58 } from './longBase58.ts';
 
 import { startsWithBytes } from './platform/bytes.ts';
 
@@ -87,7 +87,7 @@ export function decodeEvents(
       const [only = -1, ...others] = accounts;
       const isEvent = keys[programIdIndex] === self && keys[only] === authority;
       if (!isEvent || others.length > 0) return [];
-      const bytes = base58.decode(data);
+      const bytes = decodeBase58(data);
       if (!startsWithBytes(bytes, EVENT_TAG)) return [];
       return [{ ...decodeEventData(bytes), instructionIndex: index, innerIndex }];
     }),
@@ -95,7 +95,7 @@ export function decodeEvents(
 }
 
 const isTagged = ({ data }: { readonly data: string }): boolean =>
-  startsWithBytes(base58.decode(data), EVENT_TAG);
+  startsWithBytes(decodeBase58(data), EVENT_TAG);
 
 /**
  * Reads the data of one call that carries an event, Anchor's tag included.

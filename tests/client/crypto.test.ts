@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import { decodeBase58, encodeBase58 } from '../../programs/client/longBase58.ts';
 import * as browser from '../../programs/client/platform/browser.ts';
 import { hexToBytes } from '../../programs/client/platform/bytes.ts';
 import { isOnCurve } from '../../programs/client/platform/curve.ts';
@@ -32,6 +34,23 @@ describe(`ed25519 on Node and in browsers (seed ${random.seed})`, () => {
     const bytes = random.bytes(300);
     expect(new Uint8Array(node.sha256(bytes))).toEqual(browser.sha256(bytes));
     for (const build of [node, browser]) expect(build.randomBytes(12)).toHaveLength(12);
+  });
+});
+
+describe(`base58 of long data (seed ${random.seed})`, () => {
+  it('is that of @scure/base both ways, and so is what it refuses', () => {
+    for (let round = 0; round < 300; round += 1) {
+      const bytes = random.bytes(random.below(500));
+      bytes.fill(0, 0, random.below(4) === 0 ? random.below(bytes.length + 1) : 0);
+      const text = base58.encode(bytes);
+      expect(encodeBase58(bytes)).toBe(text);
+      expect(decodeBase58(text)).toEqual(bytes);
+      const letter = ['0', 'O', 'I', 'l', ' ', 'é'][random.below(6)] ?? '';
+      const at = random.below(text.length + 1);
+      const wrong = text.slice(0, at) + letter + text.slice(at);
+      expect(() => base58.decode(wrong)).toThrow('Unknown letter');
+      expect(() => decodeBase58(wrong)).toThrow('Unknown letter');
+    }
   });
 });
 

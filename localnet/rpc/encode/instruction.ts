@@ -4,6 +4,7 @@ import {
   SYSTEM_PROGRAM,
   TOKEN_PROGRAM,
 } from '../../../programs/client/addresses.ts';
+import { encodeBase58 } from '../../../programs/client/longBase58.ts';
 import type { CompiledInstruction } from '../../../programs/client/wire/index.ts';
 import { tokenAmount } from '../../bank/tokenBalances.ts';
 
@@ -32,7 +33,7 @@ export function parseInstruction(
   const names = [...accounts].map((index) => keys[index] ?? '');
   const known = read(programId, names, data);
   if (known) return { ...known, programId, stackHeight };
-  return { accounts: names, data: base58.encode(data), programId, stackHeight };
+  return { accounts: names, data: encodeBase58(data), programId, stackHeight };
 }
 
 function read(

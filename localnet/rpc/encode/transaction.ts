@@ -1,4 +1,5 @@
 import { base58 } from '@scure/base';
+import { decodeBase58, encodeBase58 } from '../../../programs/client/longBase58.ts';
 import {
   type DecodedTransaction,
   decodeTransaction,
@@ -85,7 +86,7 @@ function transactionText(decoded: DecodedTransaction, encoding: TransactionEncod
     case 'base64':
       return `["${Buffer.from(wire).toString('base64')}","base64"]`;
     case 'base58':
-      return `["${base58.encode(wire)}","base58"]`;
+      return `["${encodeBase58(wire)}","base58"]`;
     default:
       return JSON.stringify(plainTransaction(decoded));
   }
@@ -100,7 +101,7 @@ function plainTransaction(decoded: DecodedTransaction): object {
       header,
       instructions: instructions.map(({ accounts, data, programIdIndex }) => ({
         accounts: [...accounts],
-        data: base58.encode(data),
+        data: encodeBase58(data),
         programIdIndex,
         stackHeight: 1,
       })),
@@ -199,7 +200,7 @@ function parseMeta(meta: KeptMeta, decoded: DecodedTransaction): object {
       index,
       instructions: instructions.map(({ accounts, data, programIdIndex, stackHeight }) =>
         parseInstruction(
-          { accounts: Uint8Array.from(accounts), data: base58.decode(data), programIdIndex },
+          { accounts: Uint8Array.from(accounts), data: decodeBase58(data), programIdIndex },
           names,
           stackHeight,
         ),

@@ -46,10 +46,14 @@ export function bytesToHex(bytes: Uint8Array): string {
 
 /** @param hex an even number of hex digits */
 export function hexToBytes(hex: string): Uint8Array {
-  return Uint8Array.from({ length: hex.length / 2 }, (_, index) =>
-    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
-  );
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let at = 0; at < bytes.length; at += 1) {
+    bytes[at] = 16 * hexDigit(hex.charCodeAt(2 * at)) + hexDigit(hex.charCodeAt(2 * at + 1));
+  }
+  return bytes;
 }
+
+const hexDigit = (code: number): number => (code & 0xf) + (code > 0x39 ? 9 : 0);
 
 /** For reading and writing numbers at their places in the bytes. */
 export function viewOf(bytes: Uint8Array): DataView {
