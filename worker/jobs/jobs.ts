@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../common/logger.ts';
 import { delay } from '../../common/wait.ts';
 import type { Engine } from '../engine/engine.ts';
+import { SIGNERS_MAX } from '../protocol/authentication.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { Admission, Admitted } from './admission.ts';
@@ -100,9 +101,6 @@ export function createJobs(dependencies: Dependencies): Jobs {
     },
   };
 }
-
-/** A worker serves a few gateways, and sometimes a wallet that sends its own jobs. */
-const SIGNERS_MAX = 256;
 
 /** Takes a job only for a permitted caller, so that no other request can use it up. */
 function createAdmit(admission: Admission, attempts: Attempts) {
