@@ -28,22 +28,43 @@ export function createLogger(options: {
     {
       name,
       level,
-      serializers: { err: describeError },
-      redact: {
-        paths: [
-          'authorization',
-          'api_key',
-          'secret',
-          'prompt',
-          'messages',
-          'content',
-          'text',
-        ].flatMap((key) => [key, `*.${key}`, `*.*.${key}`]),
-        censor: '[redacted]',
-      },
+      formatters: { log: (entry) => redact(entry, LEVELS) as Record<string, unknown> },
+      serializers: { err: (error) => redact(describeError(error), LEVELS - 1) },
     },
     into,
   );
+}
+
+/** How deep a line is looked through. */
+const LEVELS = 4;
+
+const PRIVATE_FIELDS: ReadonlySet<string> = new Set([
+  'authorization',
+  'api_key',
+  'secret',
+  'prompt',
+  'messages',
+  'content',
+  'text',
+]);
+
+/**
+ * What of a value may be logged: itself, or a copy without its private fields. pino's own redaction
+ * looks each field up at each level by a path, which takes ten times as long as all else of a line.
+ *
+ * @param levels how deep it looks
+ */
+function redact(value: unknown, levels: number): unknown {
+  if (levels === 0 || typeof value !== 'object' || value === null) return value;
+  let copy: Record<string, unknown> | undefined;
+  for (const [name, inner] of Object.entries(value)) {
+    if (inner instanceof Error && name === 'err') continue; // Its serializer comes later.
+    const kept = PRIVATE_FIELDS.has(name) ? '[redacted]' : redact(inner, levels - 1);
+    if (kept === inner) continue;
+    copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
+    copy[name] = kept;
+  }
+  return copy ?? value;
 }
 
 /**

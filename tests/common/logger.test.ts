@@ -32,9 +32,13 @@ describe('a log line', () => {
     'never contains a %s that was passed by mistake',
     (field) => {
       const { lines, logger } = createLog();
-      logger.info({ [field]: 'private', deep: { [field]: 'private' } });
+      const fields = { [field]: 'private', kept: 'seen' };
+      const err = Object.assign(new Error('failed'), { ...fields, response: fields });
+      logger.info({ ...fields, deep: { ...fields, deeper: fields, listed: [fields] } });
+      logger.warn({ msg: 'Failed', err, deep: { cause: err } });
 
       expect(JSON.stringify(lines)).not.toContain('private');
+      expect(JSON.stringify(lines).split('seen')).toHaveLength(1 + 4 + 2 + 2);
     },
   );
 });
