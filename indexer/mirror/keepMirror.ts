@@ -54,7 +54,10 @@ export async function keepMirror(options: {
     database: client,
     outbox,
     signal,
-    onFolded: metrics.folded,
+    onFolded: (events) => {
+      metrics.folded(events);
+      hints.stored(events.map(({ signature }) => signature));
+    },
   };
 
   client.on('notification', ({ channel, payload }) => {
@@ -89,12 +92,15 @@ export async function keepMirror(options: {
 /** Fills gaps, stores what is final, and reverts what the ledger lost. */
 async function settle(
   context: MirrorContext,
-  { logger, metrics }: { logger: Logger; metrics: IndexerMetrics },
+  { logger, metrics, hints }: { logger: Logger; metrics: IndexerMetrics; hints: LedgerHints },
 ): Promise<void> {
   metrics.gaps((await fillGaps(context)).length);
   const lost = await finalize(context);
   metrics.reverted(lost.length);
-  for (const signature of lost) logger.warn({ msg: 'Reverted a lost transaction', signature });
+  for (const signature of lost) {
+    hints.lost(signature);
+    logger.warn({ msg: 'Reverted a lost transaction', signature });
+  }
 }
 
 /** @returns whether all of it is in the mirror now; the sweep then decides about the rest */

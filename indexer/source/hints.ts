@@ -33,6 +33,18 @@ export function createLedgerHints() {
       isMore = true;
       wakeUp.wake();
     },
+    /**
+     * A sweep has stored these. Their notices, from before or to come, are passed over: one that is
+     * stored already would send a whole batch through one by one.
+     */
+    stored(signatures: readonly string[]): void {
+      for (const signature of signatures) seen.set(signature, true);
+      if (named.length === 0) return;
+      const done = new Set(signatures);
+      named = named.filter(({ signature }) => !done.has(signature));
+    },
+    /** The ledger lost this one. If it lands after all, its notice counts again. */
+    lost: (signature: string): void => void seen.delete(signature),
     /** The hints since the last call: those with names each once, in order, and whether there are others. */
     take(): { named: readonly ListedTransaction[]; isMore: boolean } {
       const taken = { named, isMore };

@@ -3,6 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import {
+  createLedgerHints,
   createLogSubscription,
   createStreamWatchdog,
   type LogSubscription,
@@ -94,6 +95,24 @@ describe('the log subscription', () => {
     clock.mockRestore();
     await untilReopened(opened);
     await expectHint();
+  });
+});
+
+describe('hints', () => {
+  const transaction = (signature: string) => ({ signature, slot: 1n, failed: false });
+
+  it('pass over what a sweep has stored, until the ledger loses it', () => {
+    const own = createLedgerHints();
+    own.name(transaction('early'));
+    own.name(transaction('other'));
+    own.stored(['early', 'late']);
+    own.name(transaction('late'));
+    own.hint('late');
+    expect(own.take()).toEqual({ named: [transaction('other')], isMore: false });
+
+    own.lost('late');
+    own.name(transaction('late'));
+    expect(own.take()).toEqual({ named: [transaction('late')], isMore: false });
   });
 });
 
