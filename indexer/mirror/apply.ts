@@ -15,7 +15,7 @@ import {
   selectHeldEvents,
 } from '../sql/journal.ts';
 import { selectSequences } from '../sql/progress.ts';
-import { copyChanges, writeChanges } from '../sql/writeChanges.ts';
+import { allOf, copyChanges, writeChanges } from '../sql/writeChanges.ts';
 
 /** How transactions are applied. */
 interface Applying {
@@ -49,58 +49,74 @@ export async function applyTransactions(
   { notify = notifyReaders, commitment = 'confirmed' }: Applying = {},
 ): Promise<LedgerEvent[]> {
   const areSeveral = transactions.length > 1;
-  if (areSeveral && (await hasHeldEvents(database))) {
-    throw new OutOfOrderError('An event waits for another one');
-  }
-  const stored = await insertTransactions(database, transactions, commitment);
+  const isCopied = transactions.length >= COPIED_MIN && transactions.every(isPrepared);
+  const entries = transactions.flatMap(
+    (one) =>
+      one.entries ?? one.events.map((event) => ({ event, changes: changesOf(event, addresses) })),
+  );
+  // Sent together: the server runs them in this order.
+  const [isAnyHeld, stored, sequences] = await Promise.all([
+    areSeveral && hasHeldEvents(database),
+    insertTransactions(database, transactions, commitment),
+    isCopied ? new Map<string, bigint>() : selectSequences(database, addressesOf(entries)),
+  ]);
+  if (isAnyHeld) throw new OutOfOrderError('An event waits for another one');
   if (stored < transactions.length) {
     if (areSeveral) throw new OutOfOrderError('A transaction was applied before');
     return [];
   }
-  const events = transactions.flatMap((transaction) => transaction.events);
-  const folded =
-    transactions.length >= COPIED_MIN && transactions.every(isPrepared)
-      ? await copyFolded(database, transactions)
-      : await foldNewEvents(database, events, addresses);
-  if (areSeveral && events.some((event, position) => event !== folded[position])) {
+  if (isCopied) {
+    const folded = await copyFolded(database, transactions);
+    await notify(database, folded);
+    return folded;
+  }
+  const journal = foldInOrder(entries, sequences);
+  if (areSeveral && journal.some(({ folded }) => !folded)) {
     throw new OutOfOrderError('An event has to wait for another one');
   }
-  await notify(database, folded);
-  return folded;
+  const folded = await writeFolded(database, { journal, sequences, notify });
+  const released = await foldReleased(database, folded.held, addresses);
+  if (released.length > 0) await notify(database, released);
+  return [...folded.events, ...released];
 }
 
-/**
- * Journals new events, in the order of their emission, and folds those that are next. The others
- * stay in the journal until what is missing before them arrives.
- *
- * @returns the events folded, with those that were released by them
- */
-async function foldNewEvents(
-  database: Database,
-  events: readonly LedgerEvent[],
-  addresses: Addresses,
-): Promise<LedgerEvent[]> {
-  if (events.length === 0) return [];
-  const entries = events.map((event) => ({ event, changes: changesOf(event, addresses) }));
-  const touched = entries.flatMap(({ changes }) => changes.map(({ address }) => address));
-  const sequences = await selectSequences(database, touched);
-  const journal = entries.map((entry) => {
+const addressesOf = (entries: readonly Entry[]): string[] =>
+  entries.flatMap(({ changes }) => changes.map(({ address }) => address));
+
+/** Which events are next, in the order of their emission. The others wait for what is missing. */
+function foldInOrder(entries: readonly Entry[], sequences: Map<string, bigint>): JournalEntry[] {
+  return entries.map((entry) => {
     const folded = isNext(entry.changes, sequences);
     if (folded) for (const { address, sequence } of entry.changes) sequences.set(address, sequence);
     return { ...entry, folded };
   });
+}
+
+/**
+ * Journals new events, folds and announces those that are next, all in one round trip.
+ *
+ * @returns the events folded, and those held that they may release
+ */
+async function writeFolded(
+  database: Database,
+  given: {
+    journal: readonly JournalEntry[];
+    sequences: ReadonlyMap<string, bigint>;
+    notify: NotifyReaders;
+  },
+): Promise<{ events: LedgerEvent[]; held: LedgerEvent[] }> {
+  const { journal, sequences, notify } = given;
+  if (journal.length === 0) return { events: [], held: [] };
   const foldable = journal.filter(({ folded }) => folded);
-  // Sent together: the server runs them in this order.
-  const [, , held] = await Promise.all([
+  const events = foldable.map(({ event }) => event);
+  const changes = foldable.flatMap((entry) => entry.changes);
+  const [, , held] = await allOf([
     insertEvents(database, journal),
-    writeChanges(
-      database,
-      foldable.flatMap(({ changes }) => changes),
-    ),
+    writeChanges(database, changes),
     selectHeldEvents(database, sequences),
+    notify(database, events),
   ]);
-  const folded = foldable.map(({ event }) => event);
-  return [...folded, ...(await foldReleased(database, held, addresses))];
+  return { events, held };
 }
 
 /** An event is folded when each account it changes has had exactly the changes before it. */
@@ -174,6 +190,10 @@ async function copyFolded(
 interface Entry {
   readonly event: LedgerEvent;
   readonly changes: readonly Change[];
+}
+
+interface JournalEntry extends Entry {
+  readonly folded: boolean;
 }
 
 /** A transaction and all of its work that needs no database. */

@@ -3,6 +3,7 @@ import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
 import type { LedgerEvent } from '../fold/event.ts';
 import type { LedgerSource } from '../source/source.ts';
+import { allOf } from '../sql/writeChanges.ts';
 import type { WebhookOutbox } from '../webhooks/announce/webhookOutbox.ts';
 import { type NotifyReaders, notifyReaders } from './apply.ts';
 
@@ -26,12 +27,7 @@ export interface MirrorContext {
 export function notifierOf({ outbox }: Pick<MirrorContext, 'outbox'>): NotifyReaders {
   return async (database, events) => {
     if (!outbox) return;
-    const results = await Promise.allSettled([
-      notifyReaders(database, events),
-      outbox.announce(database, events),
-    ]);
-    // After both: statements that one sends once the other failed would come after the rollback.
-    for (const result of results) if (result.status === 'rejected') throw result.reason;
+    await allOf([notifyReaders(database, events), outbox.announce(database, events)]);
   };
 }
 

@@ -26,6 +26,20 @@ export async function atomically<Result>(
 }
 
 /**
+ * Waits for work of one database transaction that was begun together, also where some of it fails.
+ * Statements that one part sends once another has failed would come after the rollback, and stay.
+ *
+ * @throws what the first part that failed has thrown
+ */
+export async function allOf<Parts extends readonly unknown[]>(
+  parts: readonly [...{ [Part in keyof Parts]: Promise<Parts[Part]> }],
+): Promise<Parts> {
+  const results = await Promise.allSettled(parts);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return Promise.all(parts) as Promise<unknown> as Promise<Parts>;
+}
+
+/**
  * Writes changes of accounts into their tables, each account once, and those of the same columns
  * together. Table and column names are those of `MIRROR_TABLES`; only the values come from the ledger.
  *

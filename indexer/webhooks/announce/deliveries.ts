@@ -5,7 +5,7 @@ import { notifyDue } from '../../../webhookOperations/due.ts';
 import { renderEnvelope } from '../../../webhookOperations/envelope.ts';
 import { insertListenerEvents, type ListenerEvent } from '../../../webhookOperations/listeners.ts';
 import { API_VERSION, type EventKind, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
-import type { EventPlace } from '../../fold/event.ts';
+import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import type { OutgoingEvent } from './outgoingEvent.ts';
 
 /** Stores events for the webhooks that subscribe to them, and for the listeners of their wallets. */
@@ -43,6 +43,33 @@ export async function storeDeliveries(
   }
   if (deliveries.length === 0) return;
   if (await insertDeliveries(database, deliveries)) await notifyDue(database);
+}
+
+/**
+ * Whether the wallet of any of these events has a webhook or listener. It is asked together with all
+ * else of an announcement, and mostly says that there is nothing to store.
+ */
+export async function haveSubscribers(
+  database: Database,
+  events: readonly LedgerEvent[],
+): Promise<boolean> {
+  // Of a repaid claim the wallet is known by an earlier event alone.
+  if (events.some(({ name }) => name === 'ClaimPaid')) return true;
+  const { rows } = await database.query<{ any: boolean }>({
+    name: 'have_subscribers',
+    text: `
+      with concerned as (
+        select unnest($1::text[]) as wallet union select wallet from jobs where address = any($2)
+      )
+      select exists (select from service.webhooks where wallet in (select wallet from concerned))
+        or exists (select from service.webhook_listeners
+          where wallet in (select wallet from concerned)) as any`,
+    values: [
+      events.flatMap(({ data }) => ('wallet' in data ? data.wallet : [])),
+      events.flatMap(({ data }) => ('job' in data ? data.job : [])),
+    ],
+  });
+  return rows[0]?.any !== false;
 }
 
 /** A webhook, which gets some kinds of events, or a listener, which gets all. */

@@ -4,7 +4,7 @@ import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import type { EventPlace, LedgerEvent } from '../../fold/event.ts';
 import { atomically } from '../../sql/writeChanges.ts';
 import { readCreditHolders, restoreCreditAlert } from './creditAlerts.ts';
-import { eventIdOf, storeDeliveries } from './deliveries.ts';
+import { eventIdOf, haveSubscribers, storeDeliveries } from './deliveries.ts';
 import { isAnnounced, outgoingEventsOf } from './eventSources.ts';
 import { type OutgoingEvent, readContext } from './outgoingEvent.ts';
 
@@ -93,10 +93,15 @@ export function createWebhookOutbox({ awaitsFinality }: OutboxSettings, floorSlo
     async announce(database: Database, events: readonly LedgerEvent[]): Promise<void> {
       const recent = events.filter((event) => event.slot > floorSlot);
       if (!recent.some(isAnnounced)) return;
-      const context = await readContext(database, recent);
+      const [context, areHeard] = await Promise.all([
+        readContext(database, recent),
+        haveSubscribers(database, recent),
+      ]);
       const outgoing: OutgoingEvent[] = [];
       for (const event of recent) {
-        outgoing.push(...(await outgoingEventsOf(event, context)));
+        // Also where it is not heard: the alert of its wallet follows it.
+        const made = await outgoingEventsOf(event, context);
+        outgoing.push(...made.filter(({ wallet }) => areHeard || wallet === null));
         if (isBatch(outgoing)) await storeDeliveries(database, outgoing.splice(0), awaitsFinality);
       }
       await storeDeliveries(database, outgoing, awaitsFinality);
