@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
+import { type JobNotice, readNotices } from '../../common/mirrorNotices.ts';
 import { batched } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
@@ -73,7 +74,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
       const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
       const startMs = time.nowMs();
       const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
-      let isWorthReading = notifications.lastOfMs(address) >= sinceMs;
+      let isWorthReading = notifications.lastOf(address).atMs >= sinceMs;
       let hasFailed = false;
       const read = async () => {
         try {
@@ -90,6 +91,8 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
         const leftMs = Math.min(startMs + timeoutMs, awayAtMs()) - nowMs;
         // Registered before the read, so that a change between read and wait is not missed.
         const change = notifications.next(address, Math.max(0, Math.min(leftMs, POLL_INTERVAL_MS)));
+        const { settled } = notifications.lastOf(address);
+        if (settled && isReached(settled)) return settled;
         const progress = isWorthReading ? await read() : undefined;
         if (progress && isReached(progress)) return progress;
         if (leftMs <= 0) {
@@ -110,10 +113,30 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
   };
 }
 
+/** A job's last notification. */
+interface LastNotice {
+  readonly atMs: number;
+  /** How the job stands, where the notification says all of it. */
+  readonly settled?: JobProgress | undefined;
+}
+
+const NONE: LastNotice = { atMs: -Infinity };
+
+function progressOf({ settlementTx, availableCredits }: NonNullable<JobNotice['settled']>) {
+  const progress: JobProgress = {
+    status: 'settled',
+    settlement_tx: settlementTx,
+    refund_tx: null,
+    dispute_tx: null,
+    available_credits: availableCredits,
+  };
+  return progress;
+}
+
 /** The database's notifications of changed jobs, and when the mirror last sent one. */
 function createNotifications(time: Time) {
   const wakers = new Map<string, Set<() => void>>();
-  const lastMs = new LRUCache<string, number>({ max: JOBS_KEPT_MAX });
+  const last = new LRUCache<string, LastNotice>({ max: JOBS_KEPT_MAX });
   let lastOfMirrorMs = -Infinity;
   let isMirrorAway = false;
 
@@ -122,12 +145,12 @@ function createNotifications(time: Time) {
       const nowMs = time.nowMs();
       lastOfMirrorMs = nowMs;
       isMirrorAway = false;
-      for (const address of payload.split(',')) {
-        lastMs.set(address, nowMs);
+      for (const { address, settled } of readNotices(payload)) {
+        last.set(address, { atMs: nowMs, settled: settled && progressOf(settled) });
         for (const waker of wakers.get(address) ?? []) waker();
       }
     },
-    lastOfMs: (address: string): number => lastMs.get(address) ?? -Infinity,
+    lastOf: (address: string): LastNotice => last.get(address) ?? NONE,
     /** Resolves with the job's next notification, or after `timeoutMs`. */
     next(address: string, timeoutMs: number): Promise<void> {
       return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readNotices } from '../../common/mirrorNotices.ts';
 import { delay } from '../../common/wait.ts';
 import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
 import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
@@ -28,8 +29,8 @@ export async function measureLag(options: {
   await mirror.connect();
   const mirroredAtMs = new Map<string, number>();
   mirror.on('notification', ({ payload = '' }) => {
-    for (const job of payload.split(',')) {
-      if (!mirroredAtMs.has(job)) mirroredAtMs.set(job, performance.now());
+    for (const { address } of readNotices(payload)) {
+      if (!mirroredAtMs.has(address)) mirroredAtMs.set(address, performance.now());
     }
   });
   await mirror.query('listen mirror_jobs');

@@ -1,3 +1,4 @@
+import { type JobNotice, writeNotices } from '../../common/mirrorNotices.ts';
 import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';
@@ -227,22 +228,33 @@ export function prepare(transaction: LedgerTransaction, addresses: Addresses): P
 /** Notifies others of folded events, in the same database transaction. */
 export type NotifyReaders = (database: Database, events: readonly LedgerEvent[]) => Promise<void>;
 
-/** 100 addresses take at most 4,500 bytes of the 8,000 that a notification may have. */
-const ADDRESSES_MAX = 100;
-
 /** Notifies listeners on `mirror_jobs` of the jobs that events are about, once it commits. */
-export const notifyReaders: NotifyReaders = async (database, events) => {
-  const addresses = jobsOf(events);
-  for (let from = 0; from < addresses.length; from += ADDRESSES_MAX) {
-    await database.query({
+export const notifyReaders: NotifyReaders = (database, events) =>
+  notify(database, events.flatMap(noticeOf));
+
+/** The same where tables have lost events: what those say holds no more. */
+export const notifyOfLost: NotifyReaders = (database, events) =>
+  notify(
+    database,
+    events.flatMap(noticeOf).map(({ address }) => ({ address })),
+  );
+
+/** Of several notices of a job, the last one counts. */
+async function notify(database: Database, notices: readonly JobNotice[]): Promise<void> {
+  const last = new Map(notices.map((notice) => [notice.address, notice]));
+  const notifying = writeNotices([...last.values()]).map((payload) =>
+    database.query({
       name: 'notify_jobs',
       text: `select pg_notify('mirror_jobs', $1)`,
-      values: [addresses.slice(from, from + ADDRESSES_MAX).join(',')],
-    });
-  }
-};
+      values: [payload],
+    }),
+  );
+  await Promise.all(notifying);
+}
 
-/** The addresses of the jobs that events are about, each once. */
-function jobsOf(events: readonly LedgerEvent[]): string[] {
-  return [...new Set(events.flatMap(({ data }) => ('job' in data ? data.job : [])))];
+function noticeOf({ name, data, signature }: LedgerEvent): JobNotice[] {
+  if (!('job' in data)) return [];
+  if (name !== 'JobSettled' && name !== 'JobCompleted') return [{ address: data.job }];
+  const availableCredits = BigInt(data.availableCredits);
+  return [{ address: data.job, settled: { settlementTx: signature, availableCredits } }];
 }

@@ -7,7 +7,7 @@ import { eventOf, type JournalRow, journalColumns, selectAccountEvents } from '.
 import { selectSequences } from '../sql/progress.ts';
 import { atomically, writeChanges } from '../sql/writeChanges.ts';
 import type { WebhookOutbox } from '../webhooks/announce/webhookOutbox.ts';
-import { applyTransactions, foldHeldEvents, notifyReaders } from './apply.ts';
+import { applyTransactions, foldHeldEvents, notifyOfLost } from './apply.ts';
 import { type MirrorContext, notifierOf } from './progress.ts';
 
 /**
@@ -60,7 +60,7 @@ export async function revertTransaction(
   }
   await outbox?.withdraw(database, { signature, events: undone });
   const folded = await foldHeldEvents(database, reached, addresses);
-  await notifyReaders(database, [...undone, ...folded]);
+  await notifyOfLost(database, [...undone, ...folded]);
   await outbox?.announce(database, folded);
 }
 

@@ -85,6 +85,17 @@ describe('the watch over jobs in the mirror', () => {
     expect(await waiting).toMatchObject(settled);
   });
 
+  it('needs no read where the notification says how the job was settled', async () => {
+    const address = await mirrorJob('pending');
+    const waiting = settlementOf(address, { sinceMs: performance.now() });
+    await notify('another job', `${address}:5:a settlement`);
+    const said = { status: 'settled', settlement_tx: 'a settlement', available_credits: 5n };
+    expect(await waiting).toMatchObject(said);
+    // Until the mirror notifies that it holds no more.
+    await notify(address);
+    await until(async () => !(await settlementOf(address, { timeoutMs: 0 })));
+  });
+
   it('includes notifications since the given moment, even before the call', async () => {
     const { time, held } = await startHeldWatch();
     const address = await mirrorJob('settled');

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { readNotices } from '../../common/mirrorNotices.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { changesOf } from '../../indexer/fold/folds.ts';
@@ -114,18 +115,21 @@ describe(`the mirror's folds (seed ${random.seed})`, () => {
   it('notify listeners of every changed job at commit', async () => {
     await withMirror(async (mirror) => {
       const listener = await mirror.pool.connect();
-      const announced = new Set<string>();
-      listener.on('notification', ({ payload }) => {
-        for (const address of payload?.split(',') ?? []) announced.add(address);
+      const announced = new Map<string, string | undefined>();
+      listener.on('notification', ({ payload = '' }) => {
+        for (const { address, settled } of readNotices(payload)) {
+          announced.set(address, settled?.settlementTx ?? announced.get(address));
+        }
       });
       await listener.query('listen mirror_jobs');
       await mirror.apply(transactions);
       await listener.query('select 1');
       listener.release(true);
-      const { rows } = await mirror.pool.query<{ address: string }>(
-        'select address from mirror.jobs',
+      const { rows } = await mirror.pool.query<{ address: string; settlement_tx: string | null }>(
+        'select address, settlement_tx from mirror.jobs',
       );
-      expect([...announced].sort()).toEqual(rows.map(({ address }) => address).sort());
+      const shown = rows.map((row) => [row.address, row.settlement_tx ?? undefined] as const);
+      expect(announced).toEqual(new Map(shown));
     });
   });
 });
