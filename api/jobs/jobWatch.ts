@@ -69,7 +69,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
     async waitFor(
       address: string,
       isReached: (progress: JobProgress) => boolean,
-      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number },
+      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number | undefined },
     ): Promise<JobProgress | undefined> {
       const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
       const startMs = time.nowMs();
@@ -209,16 +209,17 @@ export function createJobWork(options: {
      * is away.
      *
      * @param wait.sinceMs when, by the watch's time, the job had not ended yet
+     * @param wait.silenceMs after how much silence the indexer counts as away; undefined: never
      */
     async awaitMirror(
       job: LockedJob,
       { signature }: JobResult,
-      wait: { timeoutMs: number; sinceMs?: number },
+      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number | undefined },
     ): Promise<JobProgress | undefined> {
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
       const progress = await watch.waitFor(toBase58(job.address), hasEnded, {
-        ...wait,
         silenceMs: MIRROR_SILENCE_MS,
+        ...wait,
       });
       clearTimeout(hinting || undefined);
       return progress;

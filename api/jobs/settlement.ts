@@ -133,10 +133,20 @@ export function settleAnswer(
   async function readRecord(): Promise<SettlementRecord | undefined> {
     const ended = await result;
     if (!ended) return undefined;
+    const dueMs = time.nowMs() + MIRROR_WAIT_MS;
     const record = await work.awaitMirror(job, ended, { timeoutMs: MIRROR_WAIT_MS, sinceMs });
     stages.mark('mirror');
     if (record || ended.status !== 'settled') return record;
-    return escrow.readSettlement({ wallet: job.wallet, jobId: job.id }, ended.signature);
+    // Other jobs' events may be read first, and the mirror may be back before that.
+    let mirrored: SettlementRecord | undefined;
+    const wait = { timeoutMs: dueMs - time.nowMs(), sinceMs, silenceMs: undefined };
+    const shown = work.awaitMirror(job, ended, wait).then((found) => {
+      mirrored = found;
+      return found;
+    });
+    const key = { wallet: job.wallet, jobId: job.id };
+    const event = escrow.readSettlement(key, ended.signature, () => mirrored !== undefined);
+    return (await Promise.race([shown, event])) ?? event;
   }
 
   const result = work.trackToEnd(job, settleOrRefund());

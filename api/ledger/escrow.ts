@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { batched } from '../../common/postgres.ts';
 import type { FailureReason } from '../../programs/client/generated/vocabulary.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
@@ -20,6 +21,14 @@ import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
 import { createAcknowledgements, settleOnLedger } from './settleOnLedger.ts';
 
+const EVENT_READS_MAX = 4;
+
+interface SettlementReading {
+  readonly job: JobKey;
+  readonly signature: string | null;
+  readonly isKnown: () => boolean;
+}
+
 export type Escrow = ReturnType<typeof createEscrow>;
 
 /**
@@ -28,6 +37,16 @@ export type Escrow = ReturnType<typeof createEscrow>;
  */
 export function createEscrow(context: LedgerContext) {
   const acknowledgements = createAcknowledgements(context);
+  const readEvent = batched<SettlementReading, SettlementRecord | undefined>({
+    itemsMax: 1,
+    callsMax: EVENT_READS_MAX,
+    call: (readings) =>
+      Promise.all(
+        readings.map(({ job, signature, isKnown }) =>
+          isKnown() ? undefined : readSettlement(context, job, signature),
+        ),
+      ),
+  });
 
   /** However a job ends, none of its acknowledgements is kept or sent afterwards. */
   async function ending<Result>(job: LockedJob, work: Promise<Result>): Promise<Result> {
@@ -99,14 +118,19 @@ export function createEscrow(context: LedgerContext) {
      * What the settlement's own event says, for when the mirror lacks it. Undefined where there is no
      * such event, or while the ledger is out of reach.
      *
+     * Few are read at once, and the others wait: under load the mirror is late for all jobs, and each
+     * of these reads makes the API slower still.
+     *
      * @param signature the settlement's, where it is known
+     * @param isKnown whether the mirror has shown it while this waited
      */
     async readSettlement(
       job: JobKey,
       signature: string | null,
+      isKnown: () => boolean = () => false,
     ): Promise<SettlementRecord | undefined> {
       try {
-        return await readSettlement(context, job, signature);
+        return await readEvent({ job, signature, isKnown });
       } catch (error) {
         // The client is answered without it.
         context.logger.warn({ msg: 'Failed to read a settlement', job_id: job.jobId, err: error });

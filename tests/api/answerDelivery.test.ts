@@ -255,6 +255,16 @@ describe.each([
     expect(readSettlement.mock.lastCall?.[1]).toBe('a settlement');
   });
 
+  it('has the balance of the mirror where that is back before the event is read', async () => {
+    const answers = [undefined, after(500).then(mirrored)];
+    const received = await deliver({
+      isStream,
+      mirrored: async () => answers.shift(),
+      readSettlement: never,
+    });
+    expect(received).toMatchObject({ ...inFull, afterMs: 500 });
+  });
+
   it.each([
     ['once it is kept for repeats', 1_500, 1_500],
     ['after 2 s where it cannot be kept in time', 60_000, 2_000],

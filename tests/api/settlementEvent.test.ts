@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { LedgerContext } from '../../api/ledger/context.ts';
+import { createEscrow } from '../../api/ledger/escrow.ts';
 import { readSettlement } from '../../api/ledger/jobLookup.ts';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
-import { systemTime } from '../../common/wait.ts';
+import { delay, systemTime } from '../../common/wait.ts';
 import { formatJobId } from '../../programs/client/jobId.ts';
 import { mention } from '../../testing/ledger/history.ts';
 import { addresses, createJobScene, type JobScene } from '../../testing/ledger/jobScene.ts';
@@ -35,5 +36,27 @@ describe('the event', () => {
       settlement_tx: settlement?.signature,
       available_credits: left,
     });
+  });
+
+  it('of at most 4 settlements is read at once, and of none that the mirror has shown', async () => {
+    let [reads, running, most] = [0, 0, 0];
+    const getSignaturesForAddress = async () => {
+      reads += 1;
+      running += 1;
+      most = Math.max(most, running);
+      await delay(1);
+      running -= 1;
+      return [];
+    };
+    const context = { addresses, commitment: 'confirmed', time: systemTime };
+    const connection = { getSignaturesForAddress };
+    const escrow = createEscrow({ ...context, connection } as unknown as LedgerContext);
+    const wallet = scene.service.wallet.publicKey.toBase58();
+    const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
+    const key = { wallet, jobId: formatJobId(locked?.idBytes ?? new Uint8Array()) };
+    const read = (isKnown: boolean) => escrow.readSettlement(key, null, () => isKnown);
+    const all = Array.from({ length: 30 }, (_, place) => read(place % 3 === 0));
+    expect(new Set(await Promise.all(all))).toEqual(new Set([undefined]));
+    expect([reads, most]).toEqual([20, 4]);
   });
 });
