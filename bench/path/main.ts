@@ -1,8 +1,10 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Connection } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { putUnderLoad, type Target } from '../load.ts';
+import { compareCheckouts } from './against.ts';
 import { buyCredits } from './buyCredits.ts';
 import { closeJobs } from './closeJobs.ts';
 import { fillMirror } from './fill.ts';
@@ -16,7 +18,13 @@ import {
   memoryLine,
   partsTable,
 } from './report.ts';
-import { CREDITS_PER_JOB, createBenchShutdown, type Path, startPath } from './startPath.ts';
+import {
+  CREDITS_PER_JOB,
+  createBenchShutdown,
+  type Path,
+  startPath,
+  startUpstream,
+} from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
 // Measures what the path through escrow, routing, proof and settlement adds to an upstream that
@@ -42,6 +50,11 @@ const { values } = parseArgs({
     fill: { type: 'string', default: '0' },
     // This many more jobs, then the first round again, to find a slowdown.
     jobs: { type: 'string', default: '0' },
+    // Another checkout, which gets the same load in turn. Then only the ratios are printed.
+    against: { type: 'string' },
+    rounds: { type: 'string', default: '3' },
+    // Also on a machine that does other work.
+    anyway: { type: 'boolean', default: false },
     // This many idle seconds, then the first round again.
     rest: { type: 'string', default: '0' },
   },
@@ -50,12 +63,34 @@ const rounds = values.clients.split(',').map(Number);
 const [first = 1] = rounds;
 const isMainnet = values.profile === 'mainnet';
 
+/** With more, the times are those of the other work. */
+const LOAD_MAX = 1.5;
+const [load = 0] = loadavg();
+if (load > LOAD_MAX && !values.anyway) {
+  console.error(
+    `The machine's load is ${load.toFixed(1)}. Wait until it is below ${LOAD_MAX}, or add --anyway.`,
+  );
+  process.exit(1);
+}
+
 const shutdown = createBenchShutdown();
 
 try {
-  await run();
+  await (values.against === undefined ? run() : runAgainst(values.against));
 } finally {
   await shutdown.run();
+}
+
+async function runAgainst(checkout: string): Promise<void> {
+  const clients = Math.max(...rounds);
+  const [alone, together] = [requestsOf(1), requestsOf(clients)];
+  const upstreamUrl = await startUpstream(shutdown);
+  await compareCheckouts(shutdown, {
+    checkouts: [checkout, join(import.meta.dirname, '../..')],
+    settings: { LOCALNET_PROFILE: values.profile, WORKER_UPSTREAM_URL: upstreamUrl },
+    rounds: Number(values.rounds),
+    ...{ clients, requestsAlone: alone, requestsTogether: together },
+  });
 }
 
 async function run(): Promise<void> {
@@ -94,11 +129,13 @@ async function measureRounds(path: Path): Promise<Comparison | undefined> {
   return fresh;
 }
 
+function requestsOf(clients: number): number {
+  const least = isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN;
+  return Math.max(least, clients * REQUESTS_PER_CLIENT);
+}
+
 async function measureRound(clients: number, { bare, service, connection }: Path) {
-  const requests = Math.max(
-    isMainnet ? REQUESTS_MIN_MAINNET : REQUESTS_MIN,
-    clients * REQUESTS_PER_CLIENT,
-  );
+  const requests = requestsOf(clients);
   const measure = (target: Target, stream: boolean, factor = 1) =>
     putUnderLoad(target, { clients, requests: requests * factor, stream });
   const before = await newestSignature(connection);

@@ -6,6 +6,9 @@ export interface PartUse {
   readonly residentBytes: number;
 }
 
+/** Beside what is measured. */
+export const BARE_UPSTREAM = 'bare upstream';
+
 /** The parts by their processes' command lines. */
 const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['ledger', /localnet\/main/],
@@ -13,21 +16,21 @@ const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['indexer', /indexer\/main/],
   ['workers', /worker\/main/],
   ['database', /postgres|databaseMain/],
-  ['bare upstream', /bench\/upstream/],
+  [BARE_UPSTREAM, /bench\/upstream/],
 ];
 /** Linux counts time in hundredths of a second, and memory in pages. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4_096;
 
 /**
- * The use of each part, read from /proc for all descendants of this process.
+ * The use of each part, read from /proc for all descendants of a process, by default this one.
  *
  * @returns empty without /proc
  */
-export function readParts(): ReadonlyMap<string, PartUse> {
+export function readParts(root = process.pid): ReadonlyMap<string, PartUse> {
   const uses = new Map<string, PartUse>();
   if (process.platform !== 'linux') return uses;
-  for (const { commandLine, cpuSeconds, residentBytes } of descendants()) {
+  for (const { commandLine, cpuSeconds, residentBytes } of descendants(root)) {
     const [name] = PARTS.find(([, pattern]) => pattern.test(commandLine)) ?? ['other'];
     const before = uses.get(name) ?? { cpuSeconds: 0, residentBytes: 0 };
     uses.set(name, {
@@ -57,12 +60,12 @@ interface Process extends PartUse {
   readonly commandLine: string;
 }
 
-function descendants(): Process[] {
+function descendants(root: number): Process[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => readProcess(Number(name)) ?? []);
   const found = new Map<number, Process>();
-  const wanted = [process.pid];
+  const wanted = [root];
   for (let parent = wanted.pop(); parent !== undefined; parent = wanted.pop()) {
     for (const one of all) {
       if (one.parent !== parent || found.has(one.id)) continue;

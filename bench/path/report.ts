@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 import { type Load, percentile, type Sample } from '../load.ts';
-import type { PartUse } from './parts.ts';
+import { BARE_UPSTREAM, type PartUse } from './parts.ts';
 import type { TransactionCosts } from './transactions.ts';
 
 /** The loads of one number of clients. */
@@ -78,7 +78,7 @@ export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUs
   const table = new Table({ head: ['process', 'ms of processor a job'], style: PLAIN });
   const jobs = answered(plain).length;
   const perJob = (seconds: number) => ((seconds * 1_000) / jobs).toFixed(2);
-  const own = [...parts].filter(([name]) => name !== UPSTREAM);
+  const own = [...parts].filter(([name]) => name !== BARE_UPSTREAM);
   for (const [name, seconds] of own) table.push([name, perJob(seconds)]);
   table.push(['all of them', perJob(own.reduce((sum, [, seconds]) => sum + seconds, 0))]);
   return table.toString();
@@ -87,7 +87,7 @@ export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUs
 /** The processor time of an idle service. */
 export function idleLine(parts: ReadonlyMap<string, number>, elapsedMs: number): string {
   const share = (seconds: number) => `${((seconds * 100_000) / elapsedMs).toFixed(1)} %`;
-  const own = [...parts].filter(([name]) => name !== UPSTREAM);
+  const own = [...parts].filter(([name]) => name !== BARE_UPSTREAM);
   const all = own.reduce((sum, [, seconds]) => sum + seconds, 0);
   const each = own.map(([name, seconds]) => `${name} ${share(seconds)}`).join(', ');
   return `Idle: ${share(all)} of one processor (${each}).`;
@@ -123,9 +123,6 @@ interface PartsUse {
   /** Seconds of processor time by part. */
   parts: ReadonlyMap<string, number>;
 }
-
-/** The bare upstream and the clients do not count. */
-const UPSTREAM = 'bare upstream';
 
 function stagesOf(load: Load, stage: string): number[] {
   return answered(load).map(({ stages }) => stages[stage] ?? 0);

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { Connection } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { createShutdown, type Shutdown } from '../../common/shutdown.ts';
-import { startChild } from '../../stack/child.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { startStack } from '../../stack/start.ts';
+import { startProcess } from '../../testing/childProcess.ts';
 import type { Target } from '../load.ts';
 
 /** A job of the stack's model costs so many credits and locks no more. */
@@ -33,6 +33,13 @@ export function createBenchShutdown(): Shutdown {
   return shutdown;
 }
 
+/** Starts a model's server that answers at once. @returns its URL */
+export async function startUpstream(shutdown: Shutdown): Promise<string> {
+  const upstream = await startProcess('bench/upstream.ts', {});
+  shutdown.add('upstream', async () => void (await upstream.terminate()));
+  return upstream.url;
+}
+
 /** @param settings those of the parts, beside this process's own */
 export async function startPath(
   shutdown: Shutdown,
@@ -47,15 +54,7 @@ export async function startPath(
     process.exitCode = 1;
     void shutdown.run().then(() => process.exit());
   };
-  const upstream = startChild({
-    name: 'upstream',
-    script: 'bench/upstream.ts',
-    logFolder: folder,
-    environment: process.env,
-  });
-  shutdown.add('upstream', upstream.stop);
-  void upstream.exited.then(({ how }) => onExit(new Error(`The upstream ${how}.`)));
-  const upstreamUrl = await upstream.ready;
+  const upstreamUrl = await startUpstream(shutdown);
   const environment = {
     ...process.env,
     PORT: '0',

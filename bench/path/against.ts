@@ -1,0 +1,149 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@solana/web3.js';
+import Table from 'cli-table3';
+import type { Shutdown } from '../../common/shutdown.ts';
+import { readStackFile } from '../../stack/stackFile.ts';
+import { until } from '../../testing/until.ts';
+import { type Load, percentile, putUnderLoad, type Target } from '../load.ts';
+import { buyCredits } from './buyCredits.ts';
+import { BARE_UPSTREAM, cpuBetween, readParts } from './parts.ts';
+import { CREDITS_PER_JOB } from './startPath.ts';
+import { newestSignature, readCosts } from './transactions.ts';
+
+// Two checkouts, each with its own `npm start`, get the same load in turn. Whatever else the machine does
+// then falls on both. What is compared is the ratio of each round, not the times.
+
+/** A checkout's running service. */
+interface Side {
+  readonly service: Target;
+  readonly connection: Connection;
+  readonly pid: number;
+}
+
+/** What one round measured of a side, by what it is and its unit. */
+type Figures = ReadonlyMap<string, number>;
+
+const WARM_UP = { clients: 16, requests: 3_000, stream: false };
+
+/**
+ * @param options.checkouts their roots: the one that is compared with, and the one that is measured
+ * @param options.clients how many send at once, in addition to one alone
+ */
+export async function compareCheckouts(
+  shutdown: Shutdown,
+  options: {
+    checkouts: readonly [base: string, own: string];
+    settings: Readonly<Record<string, string>>;
+    clients: number;
+    rounds: number;
+    requestsAlone: number;
+    requestsTogether: number;
+  },
+): Promise<void> {
+  const { checkouts, settings, clients, rounds, requestsAlone, requestsTogether } = options;
+  const [base, own] = checkouts;
+  const sides = [
+    await startSide(shutdown, base, settings),
+    await startSide(shutdown, own, settings),
+  ];
+  for (const { service } of sides) await putUnderLoad(service, WARM_UP);
+  const measured: [Figures[], Figures[]] = [[], []];
+  for (let round = 0; round < rounds; round += 1) {
+    // Each is first in turn: the second one finds a warmer machine.
+    for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
+      const side = sides[place] as Side;
+      const alone = await measure(side, { clients: 1, requests: requestsAlone });
+      const together = await measure(side, { clients, requests: requestsTogether });
+      measured[place]?.push(new Map([...alone, ...together]));
+    }
+  }
+  console.log(`\n${ratiosTable(measured)}`);
+}
+
+/** Starts a checkout as `npm start` does, in a new folder. */
+async function startSide(
+  shutdown: Shutdown,
+  root: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<Side> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
+  shutdown.add('folder', () => rm(folder, { recursive: true }));
+  // The database's own user must have access.
+  await chmod(folder, 0o755);
+  const child = spawn(process.execPath, [join(root, 'stack/launch.mjs')], {
+    cwd: folder,
+    env: { ...process.env, PORT: '0', LOG_LEVEL: 'warn', ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  shutdown.add('stack', async () => {
+    child.kill();
+    await ended;
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      output += part;
+    });
+  }
+  await until(async () => child.exitCode !== null || output.includes('Ctrl-C'));
+  const stack = readStackFile(join(folder, '.svc'));
+  if (!stack) throw new Error(`${root} did not start: ${output}`);
+  const { apiKey, model, rpcUrl, wsUrl, wallet } = stack;
+  await buyCredits(rpcUrl, { wallet, credits: BigInt(CREDITS_PER_JOB * 200_000) });
+  return {
+    service: { url: `${stack.baseUrl}/v1`, apiKey, model },
+    connection: new Connection(rpcUrl, { wsEndpoint: wsUrl }),
+    pid: child.pid as number,
+  };
+}
+
+async function measure(
+  { service, connection, pid }: Side,
+  load: { clients: number; requests: number },
+): Promise<Figures> {
+  const newest = await newestSignature(connection);
+  const before = readParts(pid);
+  const plain = await putUnderLoad(service, { ...load, stream: false });
+  const parts = cpuBetween(before, readParts(pid));
+  const costs = await readCosts(connection, newest);
+  const stream = await putUnderLoad(service, { ...load, stream: true });
+  const who = load.clients === 1 ? '1 client' : `${load.clients} clients`;
+  const settled = plain.samples.filter(({ isSettled }) => isSettled).length;
+  const own = [...parts].filter(([name, seconds]) => name !== BARE_UPSTREAM && seconds > 0);
+  const lamports = costs.reduce((sum, { feeLamports }) => sum + feeLamports, 0);
+  const perJob = (seconds: number) => (seconds * 1_000) / settled;
+  const durations = plain.samples.map(({ durationMs }) => durationMs);
+  return new Map<string, number>([
+    [`${who}: plain answer, p50 ms`, percentile(durations, 50)],
+    [`${who}: plain answer, p99 ms`, percentile(durations, 99)],
+    [`${who}: first token, p50 ms`, percentile(firstBytesOf(stream), 50)],
+    [`${who}: settled a second`, (settled / plain.elapsedMs) * 1_000],
+    [`${who}: lamports a job`, lamports / settled],
+    [`${who}: ms of processor a job`, perJob(own.reduce((sum, [, seconds]) => sum + seconds, 0))],
+    ...own.map(([name, seconds]) => [`${who}:   of it ${name}`, perJob(seconds)] as const),
+  ]);
+}
+
+const firstBytesOf = ({ samples }: Load): number[] => samples.map(({ firstByteMs }) => firstByteMs);
+
+/** Each figure's median on both sides, and the median and spread of its ratios. */
+function ratiosTable([base, own]: readonly [readonly Figures[], readonly Figures[]]): string {
+  const table = new Table({
+    head: ['', 'base', 'own', 'ratio', 'least and largest'],
+    style: { head: [], border: [] },
+  });
+  for (const name of base[0]?.keys() ?? []) {
+    const [before, after] = [base, own].map((side) => side.map((round) => round.get(name) ?? 0));
+    const ratios = before?.map((value, round) => (after?.[round] ?? 0) / value) ?? [];
+    const medians = [before ?? [], after ?? [], ratios].map((all) => percentile(all, 50));
+    const [one = 0, other = 0, ratio = 0] = medians;
+    const spread = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(2));
+    table.push([name, one.toFixed(2), other.toFixed(2), ratio.toFixed(2), spread.join(' to ')]);
+  }
+  return table.toString();
+}
