@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { type JobNotice, readNotices } from '../../common/database/mirrorNotices.ts';
 import { listen } from '../../common/listen.ts';
 import type { Logger } from '../../common/logger.ts';
-import { type JobNotice, readNotices } from '../../common/mirrorNotices.ts';
 import { batched } from '../../common/postgres.ts';
 import { type Background, systemTime, type Time } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';

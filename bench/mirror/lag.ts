@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { readNotices } from '../../common/mirrorNotices.ts';
+import { readNotices } from '../../common/database/mirrorNotices.ts';
 import { delay } from '../../common/wait.ts';
 import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
 import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';

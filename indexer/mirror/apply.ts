@@ -1,4 +1,4 @@
-import { type JobNotice, writeNotices } from '../../common/mirrorNotices.ts';
+import { type JobNotice, writeNotices } from '../../common/database/mirrorNotices.ts';
 import type { Commitment } from '../../common/net/commitment.ts';
 import type { Database } from '../../common/postgres.ts';
 import type { Addresses } from '../../programs/client/addresses.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { readNotices } from '../../common/mirrorNotices.ts';
+import { readNotices } from '../../common/database/mirrorNotices.ts';
 import { inTransaction } from '../../common/postgres.ts';
 import type { LedgerEvent, LedgerTransaction } from '../../indexer/fold/event.ts';
 import { changesOf } from '../../indexer/fold/folds.ts';
