@@ -47,7 +47,7 @@ export interface ChunkHead {
 
 /**
  * Writes the chunks of one answer, as the data of server-sent events. What all of them have is written
- * once: a chunk of one token is mostly that, and takes four times as long as a whole object.
+ * once. For a chunk of one token, writing a whole object takes four times as long.
  */
 export function createDeltaData(head: ChunkHead) {
   const before = `${eventData(head).slice(0, -1)},"choices":[{"index":0,"delta":`;

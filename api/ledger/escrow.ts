@@ -118,7 +118,7 @@ export function createEscrow(context: LedgerContext) {
      * What the settlement's own event says, for when the mirror lacks it. Undefined where there is no
      * such event, or while the ledger is out of reach.
      *
-     * Few are read at once, and the others wait: under load the mirror is late for all jobs, and each
+     * Few are read at once, and the others wait. Under load the mirror is late for all jobs, and each
      * of these reads makes the API slower still.
      *
      * @param signature the settlement's, where it is known

@@ -14,8 +14,8 @@ import { BARE_UPSTREAM, cpuBetween, readParts } from './parts.ts';
 import { CREDITS_PER_JOB } from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
-// Two checkouts, each with its own `npm start`, get the same load in turn. Whatever else the machine does
-// then falls on both. What is compared is the ratio of each round, not the times.
+// Two checkouts, each with its own `npm start`, get the same load in turn. What else the machine does
+// then falls on both. So the ratio of each round is compared, not the times.
 
 /** A checkout's running service. */
 interface Side {

@@ -255,7 +255,7 @@ describe.each([
     expect(readSettlement.mock.lastCall?.[1]).toBe('a settlement');
   });
 
-  it('has the balance of the mirror where that is back before the event is read', async () => {
+  it('has the balance of the mirror where that is back before its event', async () => {
     const answers = [undefined, after(500).then(mirrored)];
     const received = await deliver({
       isStream,

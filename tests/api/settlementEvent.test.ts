@@ -38,7 +38,7 @@ describe('the event', () => {
     });
   });
 
-  it('of at most 4 settlements is read at once, and of none that the mirror has shown', async () => {
+  it('of at most 4 settlements is read at once, and of none mirrored by then', async () => {
     let [reads, running, most] = [0, 0, 0];
     const getSignaturesForAddress = async () => {
       reads += 1;

@@ -31,8 +31,8 @@ export type CreditAlerts = ReadonlyMap<string, CreditAlert>;
 
 /**
  * The alerts of all wallets whose balances these events move, locked until the database transaction
- * ends. Wallets are locked in their order: a statement for each event, in the order of events, could
- * meet another transaction's the other way round, and would cost a round trip each.
+ * ends. One statement locks them in the order of wallets. In the order of events, two transactions
+ * could wait for each other.
  */
 export async function lockMovedAlerts(
   database: Database,
