@@ -21,8 +21,12 @@ const words = new Map(
 
 /** The names of an enumeration's values, in the order of their bytes. */
 export function wordsOf(enumeration: string): readonly string[] {
-  const found = words.get(enumeration);
-  if (found === undefined) throw new Error(`The program's interface has no ${enumeration}`);
+  return namedIn(words, enumeration);
+}
+
+function namedIn<Value>(items: ReadonlyMap<string, Value>, name: string): Value {
+  const found = items.get(name);
+  if (found === undefined) throw new Error(`The program's interface has no ${name}`);
   return found;
 }
 
@@ -131,19 +135,13 @@ const structs = new Map<string, Struct>(
   ),
 );
 
-function structOf(name: string): Struct {
-  const struct = structs.get(name);
-  if (struct === undefined) throw new Error(`The program's interface has no ${name}`);
-  return struct;
-}
-
 /**
  * Reads a struct of the IDL, with names and values as `generated/types.ts` declares them.
  *
  * @throws Error when these are not exactly the bytes that the program writes for such a struct
  */
 export function decodeStruct(name: string, bytes: Uint8Array): Record<string, Value> {
-  return decodeWhole(name, structOf(name), bytes);
+  return decodeWhole(name, namedIn(structs, name), bytes);
 }
 
 function decodeWhole(name: string, struct: Struct, bytes: Uint8Array): Record<string, Value> {
@@ -170,7 +168,7 @@ export const DISCRIMINATOR_BYTES = 8;
 
 /** Bytes of an account, its discriminator included. */
 export function accountSize(name: string): number {
-  return sizeOfAll(structOf(name).fields);
+  return sizeOfAll(namedIn(structs, name).fields);
 }
 
 const sizeOfAll = (fields: readonly Field[]): number =>
@@ -182,7 +180,7 @@ const sizeOfAll = (fields: readonly Field[]): number =>
  * @param field as the IDL names it
  */
 export function accountFieldOffset(name: string, field: string): number {
-  const { fields } = structOf(name);
+  const { fields } = namedIn(structs, name);
   const index = fields.findIndex((one) => one.name === field);
   if (index < 0) throw new Error(`A ${name} has no ${field}`);
   return sizeOfAll(fields.slice(0, index));

@@ -60,20 +60,13 @@ function versionFieldOf(
 export function encodeAccountsOnly(stored: StoredTransaction, shape: TransactionShape): string {
   const decoded = decodeTransaction(stored.wire);
   const versionField = versionFieldOf(decoded, shape);
-  const {
-    err,
-    fee,
-    preBalances,
-    postBalances,
-    preTokenBalances,
-    postTokenBalances,
-    status,
-    ...rest
-  } = parseExact(stored.meta) as KeptMeta;
+  const meta = parseExact(stored.meta) as KeptMeta;
+  const { err, fee, status, loadedAddresses, ...balances } = meta;
+  const { preBalances, postBalances, preTokenBalances, postTokenBalances } = balances;
   const text = JSON.stringify({
     meta: { err, fee, postBalances, postTokenBalances, preBalances, preTokenBalances, status },
     transaction: {
-      accountKeys: parsedKeys(decoded, rest.loadedAddresses),
+      accountKeys: parsedKeys(decoded, loadedAddresses),
       signatures: decoded.signatures.map((bytes) => base58.encode(bytes)),
     },
   });

@@ -173,14 +173,8 @@ export function encodeDraft(compiled: CompiledMessage): Uint8Array {
   return encodeTransaction(compiled, encodeMessage(compiled), places);
 }
 
-function encodeCounted({
-  version,
-  header,
-  keys,
-  recentBlockhash,
-  instructions,
-  lookups,
-}: Message): Uint8Array {
+function encodeCounted(message: Message): Uint8Array {
+  const { version, header, keys, recentBlockhash, instructions, lookups } = message;
   const parts = [
     ...(version === 0 ? [Uint8Array.of(VERSION_FLAG)] : []),
     headerBytes(header),

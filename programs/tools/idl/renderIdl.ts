@@ -8,24 +8,20 @@ const discriminator = (namespace: string, name: string): number[] => [
   ...createHash('sha256').update(`${namespace}:${name}`).digest().subarray(0, 8),
 ];
 
-/** Roles whose account can only be one. */
-const knownAddresses: Record<string, string> = {
-  SystemProgram: '11111111111111111111111111111111',
-  TokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-};
-
-const roleFlags: Record<string, object> = {
-  Readonly: {},
-  Writable: { writable: true },
-  Signer: { signer: true },
-  WritableSigner: { writable: true, signer: true },
-  Optional: { optional: true },
-  VaultAuthority: {},
-  EventAuthority: {},
-  EscrowProgram: {},
-  SystemProgram: {},
-  TokenProgram: {},
-};
+/** The flags of an account by its role, and its address where it can only be one. */
+const roles: Record<string, { writable?: true; signer?: true; optional?: true; address?: string }> =
+  {
+    Readonly: {},
+    Writable: { writable: true },
+    Signer: { signer: true },
+    WritableSigner: { writable: true, signer: true },
+    Optional: { optional: true },
+    VaultAuthority: {},
+    EventAuthority: {},
+    EscrowProgram: {},
+    SystemProgram: { address: '11111111111111111111111111111111' },
+    TokenProgram: { address: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' },
+  };
 
 const withDocs = (docs: string[]): object => (docs.length === 0 ? {} : { docs });
 
@@ -67,7 +63,7 @@ const idlConstant = ({ name, docs, rustType, value }: Constant): object => ({
 /** Whether the account can be only one: of a known program, or at an address of one fixed seed. */
 export const isFixed = (source: Source, { name, rustType }: AccountField): boolean =>
   rustType === 'EscrowProgram' ||
-  knownAddresses[rustType] !== undefined ||
+  roles[rustType]?.address !== undefined ||
   source.seeds.fixed.has(name);
 
 /** The address in the IDL's terms; none where a seed is not the instruction's, or is hashed. */
@@ -90,10 +86,10 @@ const idlPda = (source: Source, instruction: Instruction, account: AccountField)
 };
 
 const idlAccount = (source: Source, instruction: Instruction, account: AccountField): object => {
-  const flags = roleFlags[account.rustType];
-  if (flags === undefined) throw new Error(`${instruction.name}: role ${account.rustType}`);
-  const address =
-    account.rustType === 'EscrowProgram' ? source.address : knownAddresses[account.rustType];
+  const role = roles[account.rustType];
+  if (role === undefined) throw new Error(`${instruction.name}: role ${account.rustType}`);
+  const { address = account.rustType === 'EscrowProgram' ? source.address : undefined, ...flags } =
+    role;
   return {
     name: account.name,
     ...withDocs(account.docs),

@@ -236,21 +236,17 @@ type CallName = 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
  * @returns undefined where no such call is shown
  */
 export function argumentsOf(
-  {
-    data: { job },
-    transaction,
-    instructionIndex,
-    innerIndex,
-  }: PlacedEvent & { readonly data: { readonly job: PublicKey } },
+  event: PlacedEvent & { readonly data: { readonly job: PublicKey } },
   names: readonly CallName[],
   programId: PublicKey,
 ): Record<string, Value> | undefined {
+  const { transaction, instructionIndex, innerIndex } = event;
   const outer = transaction.instructions[instructionIndex];
   const calls = outer ? [outer, ...outer.inner.slice(0, innerIndex)] : [];
   for (const call of calls.toReversed()) {
     if (call.programId !== programId.toBase58()) continue;
     for (const name of names) {
-      if (call.accounts[accountPosition(name, 'job')] !== job.toBase58()) continue;
+      if (call.accounts[accountPosition(name, 'job')] !== event.data.job.toBase58()) continue;
       const found = readArguments(name, call.data);
       if (found) return found;
     }
@@ -275,11 +271,8 @@ export interface Transfer {
 }
 
 /** Transfers made by the instruction that emitted an event, before it emitted it. */
-export function transfersOf({
-  transaction,
-  instructionIndex,
-  innerIndex,
-}: PlacedEvent): Transfer[] {
+export function transfersOf(event: PlacedEvent): Transfer[] {
+  const { transaction, instructionIndex, innerIndex } = event;
   const previous = transaction.events.findLast(
     (other) => other.instructionIndex === instructionIndex && other.innerIndex < innerIndex,
   );

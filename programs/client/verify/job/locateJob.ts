@@ -84,12 +84,8 @@ async function findById(
   return only.pubkey;
 }
 
-async function findBySignature({
-  connection,
-  addresses,
-  named,
-  wallet,
-}: Parameters<typeof locateJob>[0]): Promise<PublicKey> {
+async function findBySignature(options: Parameters<typeof locateJob>[0]): Promise<PublicKey> {
+  const { connection, addresses, named, wallet } = options;
   const reader = createLedgerReader(connection, addresses.programId);
   const found = await reader.read(named);
   if ('unread' in found) {
