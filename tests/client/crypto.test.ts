@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
+import { isOnCurve } from '../../programs/client/addresses.ts';
 import { decodeBase58, encodeBase58 } from '../../programs/client/longBase58.ts';
 import * as browser from '../../programs/client/platform/browser.ts';
 import { hexToBytes } from '../../programs/client/platform/bytes.ts';
-import { isOnCurve } from '../../programs/client/platform/curve.ts';
 import * as node from '../../programs/client/platform/node.ts';
 import { createRandom } from '../../testing/random.ts';
 

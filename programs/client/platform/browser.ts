@@ -2,8 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { sha256 as hash256, sha512 } from '@noble/hashes/sha2.js';
 import { base58, base64 } from '@scure/base';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
-import { areBytesEqual, concatBytes } from './bytes.ts';
-import { hasSmallOrder, readLittleEndian } from './curve.ts';
+import { areBytesEqual, concatBytes, hasSmallOrder, readLittleEndian } from './bytes.ts';
 import type * as node from './node.ts';
 
 /** All that `node.ts` has, in JavaScript and without web3.js, for browsers. */

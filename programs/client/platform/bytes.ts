@@ -67,7 +67,42 @@ export function littleEndian(value: bigint, length: number): Uint8Array {
   return bytes.subarray(0, length);
 }
 
+const WORD_BYTES = 8;
+
+/** The number of bytes of which the lowest is the first. @param bytes a multiple of eight */
+export function readLittleEndian(bytes: Uint8Array): bigint {
+  const view = viewOf(bytes);
+  let value = 0n;
+  for (let at = bytes.length - WORD_BYTES; at >= 0; at -= WORD_BYTES) {
+    value = (value << 64n) | view.getBigUint64(at, true);
+  }
+  return value;
+}
+
 /** Bytes as a key of a Map: one character each. */
 export function nameOfBytes(bytes: Uint8Array): string {
   return String.fromCharCode(...bytes);
+}
+
+/** The y of every point of small order, in each of its encodings, without the sign. */
+const SMALL_ORDER_YS = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+].map(hexToBytes);
+const LAST = 31;
+
+/**
+ * Whether the first 32 bytes are a point of ed25519 whose order divides eight. With such a key, one
+ * signature may fit many messages.
+ */
+export function hasSmallOrder(bytes: Uint8Array): boolean {
+  const lastOfY = (bytes[LAST] ?? 0) & 0x7f;
+  return SMALL_ORDER_YS.some(
+    (y) => y[LAST] === lastOfY && startsWithBytes(bytes, y.subarray(0, LAST)),
+  );
 }

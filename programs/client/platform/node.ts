@@ -14,7 +14,7 @@ import {
   type PublicKey,
   TransactionInstruction,
 } from '@solana/web3.js';
-import { hasSmallOrder } from './curve.ts';
+import { hasSmallOrder } from './bytes.ts';
 
 /**
  * What this client takes from Node: hashes, signatures and randomness by OpenSSL, base64, and web3.js.

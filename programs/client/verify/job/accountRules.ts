@@ -1,8 +1,8 @@
 import { PublicKey } from '#platform';
 import { ACCOUNT_VERSION } from '../../accounts.ts';
+import { isOnCurve } from '../../addresses.ts';
 import type { Value } from '../../codec.ts';
 import type { Job, JobLocked } from '../../generated/types.ts';
-import { isOnCurve } from '../../platform/curve.ts';
 import { compare, fails, notApplicable, notCheckable } from '../check.ts';
 import { eventsNamed, type JobEvent, statusOf } from './record.ts';
 import { historyRule, rule } from './rule.ts';

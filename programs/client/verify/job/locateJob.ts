@@ -1,12 +1,11 @@
 import { base58 } from '@scure/base';
 import { PublicKey } from '#platform';
 import { accountFilter } from '../../accounts.ts';
-import type { Addresses } from '../../addresses.ts';
+import { type Addresses, isOnCurve } from '../../addresses.ts';
 import { accountFieldOffset } from '../../codec.ts';
 import { parseJobId } from '../../jobId.ts';
 import { areKeysEqual, tryDecodeBase58 } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
-import { isOnCurve } from '../../platform/curve.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { type PlacedEvent, placeEvents } from './evidence.ts';
 import { createLedgerReader, readJobAccount } from './ledgerReader.ts';

@@ -1,7 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
+import { isOnCurve } from '../../addresses.ts';
 import type { Value } from '../../codec.ts';
 import { BASE_UNITS_PER_CREDIT, BASIS_POINTS } from '../../generated/constants.ts';
-import { isOnCurve } from '../../platform/curve.ts';
 import { chargeCredits } from '../../pricing.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import {

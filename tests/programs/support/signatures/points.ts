@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import { concatBytes, hexToBytes } from '../../../../programs/client/platform/bytes.ts';
-import { readLittleEndian } from '../../../../programs/client/platform/curve.ts';
+import {
+  concatBytes,
+  hexToBytes,
+  readLittleEndian,
+} from '../../../../programs/client/platform/bytes.ts';
 import type { Random } from '../../../../testing/random.ts';
 
 /** Points and numbers of ed25519, in all their encodings. */
