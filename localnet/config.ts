@@ -4,6 +4,8 @@ import { booleanSetting, parseEnvironment, portSetting } from '../common/config.
 import { keypairSetting } from '../common/ledgerSettings.ts';
 import { PROFILE_NAMES } from './profile.ts';
 
+const whole = (min: number, max: number) => z.coerce.number().int().min(min).max(max);
+
 export const profileSetting = z
   .enum(PROFILE_NAMES)
   .default('development')
@@ -23,24 +25,13 @@ export const environmentSchema = z.object({
     .optional()
     .describe('keeps the ledger between starts; npm start sets it by SVC_DATA_DIR'),
   LOCALNET_PROFILE: profileSetting,
-  LOCALNET_SLOT_MS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
+  LOCALNET_SLOT_MS: whole(1, 10_000)
     .optional()
     .describe('between two blocks; default: 5, or 200 as on mainnet'),
-  LOCALNET_CONFIRM_SLOTS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(31)
+  LOCALNET_CONFIRM_SLOTS: whole(0, 31)
     .default(0)
     .describe('in development, after which a block is confirmed; 0: as soon as it is closed'),
-  LOCALNET_UNRELIABLE: z.coerce
-    .number()
-    .int()
-    .min(0)
+  LOCALNET_UNRELIABLE: whole(0, Number.MAX_SAFE_INTEGER)
     .optional()
     .describe('a seed: sends are lost, slots have no block, and lists change their order'),
   LOCALNET_DEVELOPMENT: booleanSetting
