@@ -1,7 +1,6 @@
-import { PublicKey } from '#platform';
 import { ACCOUNT_VERSION } from '../../accounts.ts';
 import { isOnCurve } from '../../addresses.ts';
-import type { Value } from '../../codec.ts';
+import { accountSize, DISCRIMINATOR_BYTES, decodeStruct, type Value } from '../../codec.ts';
 import type { Job, JobLocked } from '../../generated/types.ts';
 import { compare, fails, notApplicable, notCheckable } from '../check.ts';
 import { eventsNamed, type JobEvent, statusOf } from './record.ts';
@@ -24,32 +23,12 @@ function expectedAccount([locked, ...later]: readonly [
   return { ...job, sequence: events.length, status: statusOf(events) ?? 'pending' };
 }
 
+/** An account of zeros, in which there are neither keys nor hashes, and each word is its first. */
+const BLANK = decodeStruct('Job', new Uint8Array(accountSize('Job') - DISCRIMINATOR_BYTES));
+
 function open(lock: JobLocked): Job {
-  return {
-    ...lock,
-    version: ACCOUNT_VERSION,
-    bump: BUMP,
-    sequence: 1,
-    status: 'pending',
-    attempt: 0,
-    outcome: 'none',
-    failureReason: 'none',
-    worker: PublicKey.default,
-    outputHash: NO_HASH,
-    clientHash: NO_HASH,
-    lockedAt: lock.unixTime,
-    chargedCredits: 0n,
-    promptTokens: 0,
-    completionTokens: 0,
-    countedTokens: 0,
-    acknowledgedAfterSeconds: 0,
-    provenAfterSeconds: 0,
-    endedAfterSeconds: 0,
-    disputedAfterSeconds: 0,
-    resolvedAfterSeconds: 0,
-    settledBy: PublicKey.default,
-    disputedByWallet: false,
-  };
+  const own = { version: ACCOUNT_VERSION, bump: BUMP, sequence: 1, lockedAt: lock.unixTime };
+  return { ...(BLANK as unknown as Job), ...lock, ...own };
 }
 
 function change({ name, data }: JobEvent, job: Job): Partial<Job> {
