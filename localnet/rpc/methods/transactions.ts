@@ -10,6 +10,7 @@ import {
 import type { Bank } from '../../bank/bank.ts';
 import type { Refused } from '../../bank/execute.ts';
 import { innerInstructionsOf, returnDataOf } from '../../bank/meta.ts';
+import type { Execution } from '../../runtime/runtime.ts';
 import { describeError } from '../../runtime/transactionError.ts';
 import type { Mention } from '../../store/history.ts';
 import { decodeBase64 } from '../../wire/text.ts';
@@ -21,6 +22,7 @@ import {
   method,
   preflightFailed,
   type RpcContext,
+  stateMethod,
   withContext,
 } from '../protocol/method.ts';
 import {
@@ -106,16 +108,30 @@ export const transactionMethods = {
     return base58.encode(transaction.signatures[0] as Uint8Array);
   }),
 
-  simulateTransaction: method(
+  simulateTransaction: stateMethod(
     { transaction: z.string(), config: simulating },
     (context, { transaction: text, config }) => {
-      const { slot } = contextOf(context, config);
       if (config.sigVerify && config.replaceRecentBlockhash) {
         throw invalidParams('sigVerify may not be used with replaceRecentBlockhash');
       }
       const given = decodeWire(text, config.encoding);
       const replaced = config.replaceRecentBlockhash ? renew(context, given) : undefined;
-      return withContext(slot, simulate(context, replaced?.transaction ?? given, config, replaced));
+      const { bank } = context;
+      const transaction = replaced?.transaction ?? given;
+      const { after, ...execution } = bank.simulate(transaction, config.sigVerify === true);
+      const { addresses, encoding = 'base64' } = config.accounts ?? {};
+      const shape = { encoding, dataSlice: undefined } as const;
+      const accounts = addresses?.map((one) => {
+        const account = after.get(nameOfBytes(one)) ?? bank.account(one, 'processed');
+        return encodeAccount(bank.runtime, account, shape);
+      });
+      const { innerInstructions: calls } = execution;
+      const asked = {
+        accounts: accounts ?? null,
+        innerInstructions: config.innerInstructions ? innerInstructionsOf(calls) : null,
+        replacementBlockhash: replaced?.replacementBlockhash ?? null,
+      };
+      return simulationOf(execution, asked);
     },
   ),
 
@@ -211,11 +227,17 @@ function decodeWire(text: string, encoding: 'base58' | 'base64' = 'base58'): Dec
 
 /** @throws CallError unless the caller skipped the preflight */
 function refuse({ execution }: Refused, isPreflighted: boolean): void {
-  const { err, logs, computeUnits, returnData } = execution;
+  const { err } = execution;
   if (err === null) return;
   // Without a preflight a cluster drops a wrong signature silently; here the caller gets the error.
   if (!isPreflighted && err !== 'SignatureFailure') return;
-  throw preflightFailed(describeError(err), {
+  throw preflightFailed(describeError(err), simulationOf(execution));
+}
+
+/** What a simulation answers. @param asked for what the caller has asked besides */
+function simulationOf(execution: Execution, asked: object = {}): object {
+  const { err, logs, computeUnits, returnData } = execution;
+  return {
     accounts: null,
     err,
     innerInstructions: null,
@@ -223,17 +245,12 @@ function refuse({ execution }: Refused, isPreflighted: boolean): void {
     replacementBlockhash: null,
     returnData: returnData && returnDataOf(returnData),
     unitsConsumed: computeUnits,
-  });
-}
-
-interface Renewed {
-  readonly transaction: DecodedTransaction;
-  readonly blockhash: string;
-  readonly lastValidBlockHeight: number;
+    ...asked,
+  };
 }
 
 /** The same transaction with a recent blockhash, by which it is another: none of its signatures holds. */
-function renew({ bank }: RpcContext, transaction: DecodedTransaction): Renewed {
+function renew({ bank }: RpcContext, transaction: DecodedTransaction) {
   const slot = bank.slot('confirmed');
   const wire = Uint8Array.from(transaction.wire);
   const write = (bytes: Uint8Array, place: Uint8Array) =>
@@ -241,40 +258,9 @@ function renew({ bank }: RpcContext, transaction: DecodedTransaction): Renewed {
   write(bank.blockhashes.at(slot), transaction.recentBlockhash);
   for (const signature of transaction.signatures)
     write(new Uint8Array(signature.length), signature);
-  return {
-    transaction: decodeTransaction(wire),
-    blockhash: bank.blockhashes.textAt(slot),
-    lastValidBlockHeight: bank.blockhashes.lastValidHeight(slot),
-  };
-}
-
-function simulate(
-  { bank }: RpcContext,
-  transaction: DecodedTransaction,
-  config: z.output<typeof simulating>,
-  renewed: Renewed | undefined,
-): object {
-  const { err, logs, innerInstructions, computeUnits, returnData, after } = bank.simulate(
-    transaction,
-    config.sigVerify === true,
-  );
-  const accounts = config.accounts?.addresses.map((one) =>
-    encodeAccount(bank.runtime, after.get(nameOfBytes(one)) ?? bank.account(one, 'processed'), {
-      encoding: config.accounts?.encoding ?? 'base64',
-      dataSlice: undefined,
-    }),
-  );
-  return {
-    accounts: accounts ?? null,
-    err,
-    innerInstructions: config.innerInstructions ? innerInstructionsOf(innerInstructions) : null,
-    logs,
-    replacementBlockhash: renewed
-      ? { blockhash: renewed.blockhash, lastValidBlockHeight: renewed.lastValidBlockHeight }
-      : null,
-    returnData: returnData && returnDataOf(returnData),
-    unitsConsumed: computeUnits,
-  };
+  const lastValidBlockHeight = bank.blockhashes.lastValidHeight(slot);
+  const replacementBlockhash = { blockhash: bank.blockhashes.textAt(slot), lastValidBlockHeight };
+  return { transaction: decodeTransaction(wire), replacementBlockhash };
 }
 
 function statusOf({ bank }: RpcContext, text: string): object | null {
