@@ -250,12 +250,11 @@ export function createSender(options: {
       typeof instructions === 'function' ? instructions(feePayer.publicKey) : instructions;
     const bounds = { ...limits, microLamports };
     const signing = { feePayer, signers, blockhash, lookup };
-    return version === 1 && !lookup
-      ? signTransaction({
-          ...{ ...signing, version: 1, config: transactionConfig(bounds) },
-          instructions: [...own],
-        })
-      : signTransaction({ ...signing, instructions: [...own, ...computeBudget(bounds)] });
+    if (version === 'legacy' || lookup) {
+      return signTransaction({ ...signing, instructions: [...own, ...computeBudget(bounds)] });
+    }
+    const config = transactionConfig(bounds);
+    return signTransaction({ ...signing, version, config, instructions: [...own] });
   }
 
   /**

@@ -20,14 +20,10 @@ export interface SentChat {
 }
 
 /** Fields whose null means that they are absent. */
-const NULLABLE = [
-  ...(['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed'] as const),
-];
+const NULLABLE = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed'];
+const SAMPLING = ['top_k', 'min_p', 'repetition_penalty', 'reasoning_effort'];
 /** Of these an empty list or object means it, too. */
-const EMPTYABLE = [
-  ...(['top_k', 'min_p', 'repetition_penalty', 'reasoning_effort'] as const),
-  ...(['logit_bias', 'chat_template_kwargs'] as const),
-];
+const EMPTYABLE = [...SAMPLING, 'logit_bias', 'chat_template_kwargs'];
 
 /**
  * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and keeps what a worker

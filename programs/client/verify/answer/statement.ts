@@ -56,9 +56,7 @@ const SVC: Forms<Exclude<keyof Statement, 'model' | UsageField>> = {
   verify_url: isLike(/^https?:\/\/[!-~]{1,2000}$/),
   truncated: isLike(/^\w{1,40}$/),
 };
-const USAGE: Forms<'cost' | 'prompt_tokens' | 'completion_tokens'> = {
-  ...{ cost: isNumber, prompt_tokens: isCount, completion_tokens: isCount },
-};
+const USAGE = { cost: isNumber, prompt_tokens: isCount, completion_tokens: isCount };
 
 /**
  * What the last part with `svc` says: it comes with the finish reason.

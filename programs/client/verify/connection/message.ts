@@ -36,9 +36,11 @@ export interface MessageJson {
   };
 }
 
-interface LoadedKeys {
-  readonly writable: readonly PublicKey[];
-  readonly readonly: readonly PublicKey[];
+interface Lookups {
+  readonly accountKeysFromLookups: {
+    readonly writable: readonly PublicKey[];
+    readonly readonly: readonly PublicKey[];
+  } | null;
 }
 
 /**
@@ -69,11 +71,7 @@ export function createMessage(json: MessageJson, version: 'legacy' | number) {
       ...indexes,
     })),
     transactionConfig: json.transactionConfig,
-    getAccountKeys: ({
-      accountKeysFromLookups: loaded,
-    }: {
-      accountKeysFromLookups: LoadedKeys | null;
-    }) => ({
+    getAccountKeys: ({ accountKeysFromLookups: loaded }: Lookups) => ({
       keySegments: () => [staticAccountKeys, ...(loaded ? [loaded.writable, loaded.readonly] : [])],
     }),
   };

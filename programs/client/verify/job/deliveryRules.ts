@@ -153,9 +153,7 @@ function judgeLimit(
 }
 
 /** What no answer of a charged job leaves out. */
-const CHARGED: readonly (keyof Statement)[] = [
-  ...(['worker', 'attempt', 'output_hash', 'credits_charged'] as const),
-];
+const CHARGED: readonly string[] = ['worker', 'attempt', 'output_hash', 'credits_charged'];
 
 /** What the answer says of its own job is what the ledger records. */
 export const answer = whenGiven(
