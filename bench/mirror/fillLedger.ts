@@ -6,7 +6,7 @@ import { callThrough, deployHostileProgram } from '../../testing/ledger/hostileC
 import type { Service } from '../../testing/ledger/ledger.ts';
 
 /** The number of events that fit into one transaction. */
-const CHANGES_PER_TRANSACTION = 12;
+const CHANGES_PER_TRANSACTION = 11;
 
 /**
  * Makes the local ledger emit any number of events: the wallet sets a spender each time. That ledger
