@@ -5,6 +5,7 @@ import { createJobId, jobLock } from '../programs/client/index.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { submit } from '../stack/operator.ts';
 import { readClockSeconds, type Service } from '../testing/ledger/ledger.ts';
+import type { Random } from '../testing/random.ts';
 
 const POLL_MS = 10;
 /** Longer than any measurement takes on the slowest machine. */
@@ -22,15 +23,11 @@ export async function waitUntil(
   }
 }
 
-/** Subscribes to the program's transactions. */
-interface Confirmations {
-  /** The time of a transaction's notification, in milliseconds of `performance.now()`. */
-  atMs(signature: string): Promise<number>;
-  close(): Promise<void>;
-}
-
-/** Uses the same subscription as the indexer, so that any later time is the service's. */
-export function watchConfirmations(connection: Connection): Confirmations {
+/**
+ * Subscribes to the program's transactions. It is the same subscription as the indexer's, so that any
+ * later time is the service's.
+ */
+export function watchConfirmations(connection: Connection) {
   const notifiedAtMs = new Map<string, number>();
   const subscription = connection.onLogs(
     PROGRAM_ID,
@@ -38,7 +35,8 @@ export function watchConfirmations(connection: Connection): Confirmations {
     'confirmed',
   );
   return {
-    async atMs(signature) {
+    /** The time of a transaction's notification, in milliseconds of `performance.now()`. */
+    async atMs(signature: string): Promise<number> {
       await waitUntil(`the ledger has ${signature}`, () => notifiedAtMs.has(signature));
       return notifiedAtMs.get(signature) as number;
     },
@@ -53,21 +51,30 @@ export function creditsFor(locks: number): bigint {
   return BigInt(locks) * LOCK_CREDITS;
 }
 
-/** Locks jobs in one transaction, at most six; each emits one event. */
-export async function lockJobs(service: Service, count: number): Promise<void> {
+/** Locks one job. */
+export async function lockJob(service: Service): Promise<void> {
   const { operator, hotSigner, gateway, creditAccount, wallet, model } = service;
   const nowMs = Number(await readClockSeconds(connectLedger(operator.rpc))) * 1_000;
-  const locks = Array.from({ length: count }, () =>
-    jobLock({
-      signer: hotSigner.publicKey,
-      gateway,
-      payer: operator.authority.publicKey,
-      wallet: wallet.publicKey,
-      modelId: model.id,
-      jobId: createJobId({ nowMs, creditAccount }).bytes,
-      tokenLimit: 2_000,
-      maxCredits: LOCK_CREDITS,
-    }),
-  );
-  await submit(operator, locks, [hotSigner]);
+  const lock = jobLock({
+    signer: hotSigner.publicKey,
+    gateway,
+    payer: operator.authority.publicKey,
+    wallet: wallet.publicKey,
+    modelId: model.id,
+    jobId: createJobId({ nowMs, creditAccount }).bytes,
+    tokenLimit: 2_000,
+    maxCredits: LOCK_CREDITS,
+  });
+  await submit(operator, [lock], [hotSigner]);
+}
+
+/** No multiple of a sweep's or a poll's interval. */
+const GAP_MS_MAX = 200;
+
+/** Locks jobs one after the other, with pauses of random lengths. */
+export async function lockOneByOne(service: Service, locks: number, random: Random): Promise<void> {
+  for (let lock = 0; lock < locks; lock += 1) {
+    await lockJob(service);
+    await delay(random.below(GAP_MS_MAX));
+  }
 }

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { machineClockMs } from './machineClock.ts';
-
-/** The percentile: the smallest value that this share of the values does not exceed. */
-export function percentile(values: readonly number[], percent: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil((sorted.length * percent) / 100) - 1] ?? Number.NaN;
-}
+import { machineClockMs } from './servers.ts';
 
 /** One answered request. */
 export interface Sample {

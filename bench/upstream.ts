@@ -1,9 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { endWithParent } from '../common/shutdown.ts';
-import { costMetrics } from './costMetrics.ts';
-import { WORDS } from './words.ts';
+import { costMetrics, serve, WORDS } from './servers.ts';
 
 // A bare chat-completions server that answers at once, so that the difference to it is the path.
 
@@ -39,8 +35,4 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-endWithParent();
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}/v1` })}\n`);
+await serve(server, '/v1');

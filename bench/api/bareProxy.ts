@@ -1,9 +1,6 @@
-import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { endWithParent } from '../../common/shutdown.ts';
-import { costMetrics } from '../costMetrics.ts';
+import { costMetrics, serve } from '../servers.ts';
 
 // Measures the forwarding of a request on this machine: a plain Node server that forwards every byte
 // both ways. The ratio to it makes gateways comparable across machines.
@@ -27,8 +24,4 @@ function failLoudly(error: unknown): void {
   if (error) throw error;
 }
 
-endWithParent();
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}/v1` })}\n`);
+await serve(server, '/v1');

@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { base58 } from '@scure/base';
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { createDeltaData } from '../../common/format.ts';
-import { endWithParent } from '../../common/shutdown.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
-import { costMetrics } from '../costMetrics.ts';
-import { machineClockMs } from '../machineClock.ts';
-import { WORDS } from '../words.ts';
+import { costMetrics, machineClockMs, serve, WORDS } from '../servers.ts';
 
 // A worker that begins the same answer at once and checks no lock, since the stubbed ledger has none.
 // It is also the bare upstream: without the service, it answers chat completions in the same time,
@@ -128,8 +123,4 @@ function events(chunks: readonly string[]): string {
   return chunks.map((event) => `data: ${event}\n\n`).join('');
 }
 
-endWithParent();
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}` })}\n`);
+await serve(server, '');

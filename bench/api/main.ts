@@ -1,14 +1,13 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { createLogger } from '../../common/logger.ts';
-import { createShutdown } from '../../common/shutdown.ts';
 import { startProcess } from '../../testing/childProcess.ts';
 import { type Load, putUnderLoad } from '../load.ts';
-import { keepProcessorsAwake } from './keepProcessorsAwake.ts';
+import { createBenchShutdown } from '../processes.ts';
 import {
   createCostReading,
   divideProcessors,
   findDatabase,
+  keepProcessorsAwake,
   type ProcessCost,
 } from './processes.ts';
 import {
@@ -52,9 +51,7 @@ const { values } = parseArgs({
   },
 });
 
-const logger = createLogger({ name: 'bench', level: 'error' });
-const shutdown = createShutdown({ logger, timeoutMs: 60_000 });
-shutdown.onSignals();
+const shutdown = createBenchShutdown();
 try {
   await run();
 } finally {
@@ -103,13 +100,11 @@ async function run(): Promise<void> {
     const measureAll = async (stream: boolean): Promise<Compared> => {
       const measured: Compared[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        measured.push({
-          upstream: await measure(targets.upstream, stream),
-          proxy: await measure(targets.proxy, stream),
-          parts: await measure(targets.parts, stream),
-          service: await measure(targets.service, stream),
-          ...(targets.other && { other: await measure(targets.other, stream) }),
-        });
+        const each: Partial<Compared> = {};
+        for (const [who, target] of Object.entries(targets)) {
+          each[who as keyof Compared] = await measure(target, stream);
+        }
+        measured.push(each as Compared);
       }
       return joinRounds(measured);
     };
@@ -174,13 +169,8 @@ function joinRounds(rounds: readonly Compared[]): Compared {
       databaseCpuSeconds: sum(({ databaseCpuSeconds }) => databaseCpuSeconds),
     };
   };
-  return {
-    upstream: join('upstream'),
-    proxy: join('proxy'),
-    parts: join('parts'),
-    service: join('service'),
-    ...(rounds[0]?.other && { other: join('other') }),
-  };
+  const whose = Object.keys(rounds[0] ?? {}) as (keyof Compared)[];
+  return Object.fromEntries(whose.map((who) => [who, join(who)])) as unknown as Compared;
 }
 
 /** @throws Error unless every answer was settled: other times would be meaningless */

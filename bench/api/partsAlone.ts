@@ -1,14 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { Keypair } from '@solana/web3.js';
 import { Agent, request as sendRequest } from 'undici';
 import { hashKey, selectKeysAndAccounts } from '../../api/sql/accounts.ts';
 import { claimRequests, storeAnswers } from '../../api/sql/requests.ts';
 import { createPool } from '../../common/postgres.ts';
-import { endWithParent } from '../../common/shutdown.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import {
   type Json,
@@ -17,7 +14,7 @@ import {
   signHashed,
   verifyHashed,
 } from '../../programs/client/proof.ts';
-import { costMetrics } from '../costMetrics.ts';
+import { costMetrics, serve } from '../servers.ts';
 
 // The minimum for a paid and proven answer, without the ledger. It creates a job id, reads key and
 // balance, and claims the request. It calls the worker with a signature, checks its proof, signs a
@@ -78,8 +75,4 @@ const server = createServer(async (incoming, response) => {
   response.end(`${stream ? receipt : answer}${isProven}data: [DONE]`);
 });
 
-endWithParent();
-server.listen(0, '127.0.0.1');
-await once(server, 'listening');
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}/v1` })}\n`);
+await serve(server, '/v1');

@@ -1,14 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { createPool } from '../../common/postgres.ts';
+import { listProcesses, statOf } from '../processes.ts';
 
 /** The application name of the stubbed indexer's connections. */
 export const MIRRORING = 'bench-mirror';
 /** Where the stubbed ledger announces settled jobs to it. */
 export const SETTLED = 'bench_settled';
-/** Linux counts in hundredths of a second. */
-const TICKS_PER_SECOND = 100;
 
 /** Process ids of the database. */
 interface DatabaseProcesses {
@@ -28,46 +26,24 @@ export async function findDatabase(databaseUrl: string): Promise<DatabaseProcess
     [MIRRORING],
   );
   // Read before the connection and its process end.
-  const server = own[0] && statOf(own[0].pid).parent;
+  const server = own[0] && statOf(own[0].pid)?.parent;
   await pool.end();
   return server === undefined ? undefined : { server, mirroring: mirroring.map(({ pid }) => pid) };
 }
 
 /** The processes of connections and of the server, without those of the stubbed indexer. */
 function listServing({ server, mirroring }: DatabaseProcesses): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => statOf(pid).parent === server && !mirroring.includes(pid));
+  return listProcesses().filter(
+    (pid) => statOf(pid)?.parent === server && !mirroring.includes(pid),
+  );
 }
 
 /** The time of all processes that serve connections, including ended ones. */
 function cpuSecondsOf(database: DatabaseProcesses): number {
   return listServing(database).reduce(
-    (sum, pid) => sum + statOf(pid).cpuSeconds,
-    statOf(database.server).endedCpuSeconds,
+    (sum, pid) => sum + (statOf(pid)?.cpuSeconds ?? 0),
+    statOf(database.server)?.endedCpuSeconds ?? 0,
   );
-}
-
-/** See proc(5): the fields behind the name, which may hold anything. */
-function statOf(pid: number): { parent: number; cpuSeconds: number; endedCpuSeconds: number } {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    const [parent = 0, user = 0, system = 0] = [fields[1], fields[11], fields[12]];
-    const [endedUser = 0, endedSystem = 0] = [fields[13], fields[14]];
-    return {
-      parent,
-      cpuSeconds: (user + system) / TICKS_PER_SECOND,
-      endedCpuSeconds: (endedUser + endedSystem) / TICKS_PER_SECOND,
-    };
-  } catch {
-    // The process has just ended.
-    return { parent: 0, cpuSeconds: 0, endedCpuSeconds: 0 };
-  }
 }
 
 /** The resources that a serving process and the database have used. */
@@ -97,25 +73,19 @@ export function createCostReading(
 
 const [MEASURED, REST] = ['0', '1'];
 
-/** Assigns the processes of the benchmark to processors. */
-interface Processors {
-  isDivided: boolean;
-  /** Gives the measured process its own processor. */
-  measure(processIds: readonly number[], database: DatabaseProcesses | undefined): void;
-}
-
 /**
  * Divides two processors with Linux's `taskset`: the measured server and its database get one, and
  * clients, workers and the ledger the other. Otherwise processes evict each other's caches, and the
  * requests that one processor serves follow only from the used time. Call it before any start, because
  * children inherit the processor of their parent.
  */
-export function divideProcessors(): Processors {
+export function divideProcessors() {
   const isDivided = process.platform === 'linux' && availableParallelism() > 1 && hasTaskset();
   if (isDivided) place(process.pid, REST);
   return {
     isDivided,
-    measure(processIds, database) {
+    /** Gives the measured process its own processor. */
+    measure(processIds: readonly number[], database: DatabaseProcesses | undefined): void {
       if (!isDivided) return;
       for (const id of processIds) place(id, MEASURED);
       if (!database) return;
@@ -137,4 +107,24 @@ function hasTaskset(): boolean {
   } catch {
     return false;
   }
+}
+
+/** A loop that ends with its parent process. */
+const BUSY_LOOP = 'while kill -0 "$PPID" 2>/dev/null; do :; done';
+
+/**
+ * Runs a loop of the lowest priority on each processor. An idle processor sleeps, a virtual one
+ * returns to its host, and a single client wakes it many times a request. Needs Linux's `chrt` and
+ * `taskset`.
+ *
+ * @returns ends the loops
+ */
+export function keepProcessorsAwake(): () => void {
+  const loops = Array.from({ length: availableParallelism() }, (_, processor) => {
+    const command = ['--idle', '0', 'taskset', '-c', String(processor), 'sh', '-c', BUSY_LOOP];
+    return spawn('chrt', command, { stdio: ['ignore', 'ignore', 'inherit'] });
+  });
+  return () => {
+    for (const loop of loops) loop.kill();
+  };
 }

@@ -1,5 +1,5 @@
-import Table from 'cli-table3';
-import { type Load, percentile } from '../load.ts';
+import { percentile, tableOf } from '../figures.ts';
+import type { Load } from '../load.ts';
 import type { ProcessCost } from './processes.ts';
 
 /** One load, with the processor time of its server and the database. */
@@ -13,7 +13,6 @@ export interface Measured {
 
 type Time = 'durationMs' | 'firstByteMs';
 
-const PLAIN = { head: [], border: [] };
 const MIB = 2 ** 20;
 const NOISE_MS = 0.1;
 /** The stages of `server-timing`; the stubbed ledger takes no time in any but the last. */
@@ -36,14 +35,11 @@ export function overheadTable(measured: {
   stream: Compared;
 }): string {
   const { clients, plain, stream } = measured;
-  const table = new Table({
-    head: [
-      clientsOf(clients),
-      ...['p50 ms', 'p99 ms', 'added p50', 'first byte p50', 'added p50', 'a second'],
-      ...['ms CPU', 'database ms CPU', 'a second and core', '/ proxy', 'errors'],
-    ],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    clientsOf(clients),
+    ...['p50 ms', 'p99 ms', 'added p50', 'first byte p50', 'added p50', 'a second'],
+    ...['ms CPU', 'database ms CPU', 'a second and core', '/ proxy', 'errors'],
+  ]);
   for (const [form, compared] of Object.entries({ plain, stream })) {
     table.push(row(`bare upstream, ${form}`, compared.upstream, compared));
     table.push(row(`bare proxy, ${form}`, compared.proxy, compared));
@@ -91,14 +87,11 @@ function perCoreOf(measured: Measured): number {
 export function ratioTable(
   measured: readonly { clients: number; plain: Compared; stream: Compared }[],
 ): string {
-  const table = new Table({
-    head: [
-      'service / bare proxy',
-      ...['added to a plain answer, without the mirror', 'added to the first byte'],
-      ...['a second and core, plain', 'stream'],
-    ],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    'service / bare proxy',
+    ...['added to a plain answer, without the mirror', 'added to the first byte'],
+    ...['a second and core, plain', 'stream'],
+  ]);
   for (const { clients, plain, stream } of measured) {
     const added = ({ upstream, ...compared }: Compared, who: 'proxy' | 'service', of: Time) =>
       p50Of(compared[who], of) - p50Of(upstream, of);
@@ -121,13 +114,10 @@ function ratio(ofServiceMs: number, ofProxyMs: number): string {
 
 /** The stages of a plain answer, from the service's `server-timing`. */
 export function stagesTable(measured: readonly { clients: number; plain: Compared }[]): string {
-  const table = new Table({
-    head: [
-      'p50 ms of a plain answer',
-      ...[...STAGES, 'before and after', 'added without the mirror'],
-    ],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    'p50 ms of a plain answer',
+    ...[...STAGES, 'before and after', 'added without the mirror'],
+  ]);
   for (const { clients, plain } of measured) {
     const rest = settledOf(plain).map(
       ({ durationMs, stages }) =>
@@ -146,14 +136,11 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
 /** How long a stream takes from the worker's proof to its finish chunk and `[DONE]`, at the client. */
 export function finishTable(measured: readonly { clients: number; stream: Compared }[]): string {
   const hasOther = measured.some(({ stream }) => stream.other);
-  const table = new Table({
-    head: [
-      'ms from proof to finish chunk',
-      ...['bare proxy, p50', 'parts alone, p50', 'service, p50', 'p99'],
-      ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
-    ],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    'ms from proof to finish chunk',
+    ...['bare proxy, p50', 'parts alone, p50', 'service, p50', 'p99'],
+    ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
+  ]);
   for (const { clients, stream } of measured) {
     const { proxy, parts, service, other } = stream;
     const p50 = (of: Measured) => percentile(finishTimes(of), 50);
@@ -199,7 +186,7 @@ function timesOf({ samples }: Load, of: Time): number[] {
 
 /** The API's memory over many requests. */
 export function memoryTable(readings: readonly { requests: number; cost: ProcessCost }[]): string {
-  const table = new Table({ head: ['requests', 'resident MiB', 'heap MiB'], style: PLAIN });
+  const table = tableOf(['requests', 'resident MiB', 'heap MiB']);
   for (const { requests, cost } of readings) {
     table.push([requests, (cost.memoryBytes / MIB).toFixed(0), (cost.heapBytes / MIB).toFixed(0)]);
   }

@@ -18,19 +18,6 @@ export interface MeteredTarget extends Target {
   metricsUrl: string;
 }
 
-export interface StubbedService {
-  target: MeteredTarget;
-  /** Its worker, called without the service. */
-  upstream: MeteredTarget;
-  /** The process ids of the APIs and of `partsAlone.ts`. */
-  processIds: number[];
-  /** The minimum of the API's work: see partsAlone.ts. */
-  parts: MeteredTarget;
-  /** The API of another release, where one was named. */
-  other: MeteredTarget | undefined;
-  databaseUrl: string;
-}
-
 const READY_TIMEOUT_MS = 60_000;
 /** A cluster's, because the clock is read once a slot: SIMD-0525, on mainnet since October 2026. */
 const CLUSTER_SLOT_MS = 200;
@@ -47,7 +34,7 @@ export async function startStubbedService(options: {
   shutdown: Shutdown;
   nodeOptions: string;
   against?: string | undefined;
-}): Promise<StubbedService> {
+}) {
   const { shutdown, nodeOptions, against } = options;
   const ledger = await startLedger({ slotMs: CLUSTER_SLOT_MS });
   shutdown.add('ledger', ledger.close);
@@ -123,9 +110,13 @@ export async function startStubbedService(options: {
   const other = against === undefined ? undefined : await startApi(against);
   return {
     target,
+    /** The API of another release, where one was named. */
     other,
+    /** The process ids of the APIs and of `partsAlone.ts`. */
     processIds: [target.id, parts.id, ...(other ? [other.id] : [])],
+    /** Its worker, called without the service. */
     upstream: { ...client, ...metered({ url: `${worker.url}/v1` }) },
+    /** The minimum of the API's work: see partsAlone.ts. */
     parts: { ...client, ...metered(parts) },
     databaseUrl,
   };

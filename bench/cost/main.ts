@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
 import { environmentSchema } from '../../api/config.ts';
 import { putUnderLoad } from '../load.ts';
-import { buyCredits } from '../path/buyCredits.ts';
-import { closeJobs } from '../path/closeJobs.ts';
-import { CREDITS_PER_JOB, createBenchShutdown, type Path, startPath } from '../path/startPath.ts';
+import { buyCredits, closeJobs } from '../path/localLedger.ts';
+import { CREDITS_PER_JOB, type Path, startPath } from '../path/startPath.ts';
 import { newestSignature, readCosts, type TransactionCosts } from '../path/transactions.ts';
+import { createBenchShutdown } from '../processes.ts';
 import { costTable, type JobCost } from './report.ts';
 
 // Measures what the ledger takes for a job, from its lock to its closing. The parts are those of

@@ -1,13 +1,9 @@
 import pg from 'pg';
 import { readNotices } from '../../common/database/mirrorNotices.ts';
-import { delay } from '../../common/wait.ts';
 import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
 import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
 import type { Random } from '../../testing/random.ts';
-import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
-
-/** The pause between locks is no multiple of the sweep interval. */
-const GAP_MS_MAX = 200;
+import { lockJob, lockOneByOne, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 
 /**
  * Locks jobs one after the other while an indexer keeps the mirror.
@@ -35,14 +31,11 @@ export async function measureLag(options: {
   });
   await mirror.query('listen mirror_jobs');
   // The first lock waits for the indexer's first sweep.
-  await lockJobs(service, 1);
+  await lockJob(service);
   await waitUntil('the indexer keeps the mirror', () => mirroredAtMs.size === 1);
   mirroredAtMs.clear();
   const confirmations = watchConfirmations(ledger.connection);
-  for (let lock = 0; lock < locks; lock += 1) {
-    await lockJobs(service, 1);
-    await delay(random.below(GAP_MS_MAX));
-  }
+  await lockOneByOne(service, locks, random);
   await waitUntil('all jobs are mirrored', () => mirroredAtMs.size === locks);
   const { rows } = await mirror.query<{ address: string; escrow_tx: string }>(
     'select address, escrow_tx from mirror.jobs where address = any($1)',

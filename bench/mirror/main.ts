@@ -1,14 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import pg from 'pg';
-import { createLogger } from '../../common/logger.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createShutdown } from '../../common/shutdown.ts';
 import { startDatabase } from '../../stack/database.ts';
 import { createSyntheticSource } from '../../testing/indexer/syntheticSource.ts';
 import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { creditsFor } from '../ledgerJobs.ts';
+import { createBenchShutdown } from '../processes.ts';
 import { type BareInsert, insertBare } from './bareInsert.ts';
 import { fillLedger } from './fillLedger.ts';
 import { measureLag } from './lag.ts';
@@ -36,11 +35,7 @@ const { values } = parseArgs({
 const { 'ledger-events': ledgerEvents, ...given } = values;
 const sizes = { ...(values.long ? LONG : SHORT), ...given, ...(ledgerEvents && { ledgerEvents }) };
 
-const shutdown = createShutdown({
-  logger: createLogger({ name: 'bench', level: 'error' }),
-  timeoutMs: 10_000,
-});
-shutdown.onSignals();
+const shutdown = createBenchShutdown();
 const { databaseUrl: serverUrl, close } = await startDatabase();
 shutdown.add('database', close);
 let databases = 0;

@@ -1,5 +1,4 @@
-import Table from 'cli-table3';
-import { percentile } from '../load.ts';
+import { percentile, tableOf } from '../figures.ts';
 import type { BareInsert } from './bareInsert.ts';
 import type { SyncProgress } from './sync.ts';
 
@@ -9,18 +8,14 @@ export interface MeasuredSync {
   readonly progress: readonly SyncProgress[];
 }
 
-const PLAIN = { head: [], border: [] };
 const MEBIBYTE = 1_024 ** 2;
 
 /** Throughput beside the bare insert's, processor time an event, and the memory at a tenth of each history and at its end. */
 export function syncTable(syncs: readonly MeasuredSync[], bare: BareInsert): string {
-  const table = new Table({
-    head: [
-      ...['first sync', 'events', 'a second', '/ bare', 'own µs', 'database µs'],
-      ...['heap, at 1/10', 'at the end', 'peak MiB'],
-    ],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    ...['first sync', 'events', 'a second', '/ bare', 'own µs', 'database µs'],
+    ...['heap, at 1/10', 'at the end', 'peak MiB'],
+  ]);
   for (const { name, progress } of syncs) {
     const [first, last] = [progress[0], progress.at(-1)];
     if (!first || !last) throw new Error(`The sync ${name} measured nothing`);
@@ -37,7 +32,7 @@ export function syncTable(syncs: readonly MeasuredSync[], bare: BareInsert): str
 
 /** The mirror's lag, compared with a bare insert. */
 export function lagTable(lagsMs: readonly number[], { durationsMs }: BareInsert): string {
-  const table = new Table({ head: ['live', 'p50 ms', 'p99 ms', 'p50 / bare'], style: PLAIN });
+  const table = tableOf(['live', 'p50 ms', 'p99 ms', 'p50 / bare']);
   const bareMs = percentile(durationsMs, 50);
   for (const [name, values] of [
     ['bare insert of one transaction', durationsMs],

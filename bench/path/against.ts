@@ -4,12 +4,12 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@solana/web3.js';
-import Table from 'cli-table3';
 import type { Shutdown } from '../../common/shutdown.ts';
 import { readStackFile } from '../../stack/stackFile.ts';
 import { until } from '../../testing/until.ts';
-import { type Load, percentile, putUnderLoad, type Target } from '../load.ts';
-import { buyCredits } from './buyCredits.ts';
+import { percentile, tableOf } from '../figures.ts';
+import { type Load, putUnderLoad, type Target } from '../load.ts';
+import { buyCredits } from './localLedger.ts';
 import { BARE_UPSTREAM, cpuBetween, readParts } from './parts.ts';
 import { CREDITS_PER_JOB } from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
@@ -133,10 +133,7 @@ const firstBytesOf = ({ samples }: Load): number[] => samples.map(({ firstByteMs
 
 /** Each figure's median on both sides, and the median and spread of its ratios. */
 function ratiosTable([base, own]: readonly [readonly Figures[], readonly Figures[]]): string {
-  const table = new Table({
-    head: ['', 'base', 'own', 'ratio', 'least and largest'],
-    style: { head: [], border: [] },
-  });
+  const table = tableOf(['', 'base', 'own', 'ratio', 'least and largest']);
   for (const name of base[0]?.keys() ?? []) {
     const [before, after] = [base, own].map((side) => side.map((round) => round.get(name) ?? 0));
     const ratios = before?.map((value, round) => (after?.[round] ?? 0) / value) ?? [];

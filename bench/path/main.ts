@@ -4,10 +4,10 @@ import { parseArgs } from 'node:util';
 import type { Connection } from '@solana/web3.js';
 import { delay } from '../../common/wait.ts';
 import { putUnderLoad, type Target } from '../load.ts';
+import { createBenchShutdown } from '../processes.ts';
 import { compareCheckouts } from './against.ts';
-import { buyCredits } from './buyCredits.ts';
-import { closeJobs } from './closeJobs.ts';
 import { fillMirror } from './fill.ts';
+import { buyCredits, closeJobs } from './localLedger.ts';
 import { cpuBetween, readParts } from './parts.ts';
 import {
   againTable,
@@ -18,13 +18,7 @@ import {
   memoryLine,
   partsTable,
 } from './report.ts';
-import {
-  CREDITS_PER_JOB,
-  createBenchShutdown,
-  type Path,
-  startPath,
-  startUpstream,
-} from './startPath.ts';
+import { CREDITS_PER_JOB, type Path, startPath, startUpstream } from './startPath.ts';
 import { newestSignature, readCosts } from './transactions.ts';
 
 // Measures what the path through escrow, routing, proof and settlement adds to an upstream that

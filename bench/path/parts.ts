@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { listProcesses, statOf } from '../processes.ts';
 
 /** The resources that the processes of one part have used. */
 export interface PartUse {
@@ -18,9 +18,6 @@ const PARTS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['database', /postgres|databaseMain/],
   [BARE_UPSTREAM, /bench\/upstream/],
 ];
-/** Linux counts time in hundredths of a second, and memory in pages. */
-const TICKS_PER_SECOND = 100;
-const PAGE_BYTES = 4_096;
 
 /**
  * The use of each part, read from /proc for all descendants of a process, by default this one.
@@ -61,9 +58,10 @@ interface Process extends PartUse {
 }
 
 function descendants(root: number): Process[] {
-  const all = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((name) => readProcess(Number(name)) ?? []);
+  const all = listProcesses().flatMap((id): Process[] => {
+    const stat = statOf(id);
+    return stat ? [{ id, ...stat, cpuSeconds: stat.cpuSeconds + stat.endedCpuSeconds }] : [];
+  });
   const found = new Map<number, Process>();
   const wanted = [root];
   for (let parent = wanted.pop(); parent !== undefined; parent = wanted.pop()) {
@@ -74,30 +72,4 @@ function descendants(root: number): Process[] {
     }
   }
   return [...found.values()];
-}
-
-/** Parses the fields of proc(5) after the name, which may contain any character. */
-function readProcess(id: number): Process | undefined {
-  try {
-    const stat = readFileSync(`/proc/${id}/stat`, 'utf8');
-    const fields = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .map(Number);
-    return {
-      id,
-      parent: fields[1] ?? 0,
-      // Its own time, and that of its ended children.
-      cpuSeconds: sum(fields.slice(11, 15)) / TICKS_PER_SECOND,
-      residentBytes: (fields[21] ?? 0) * PAGE_BYTES,
-      commandLine: readFileSync(`/proc/${id}/cmdline`, 'utf8').replaceAll('\0', ' '),
-    };
-  } catch {
-    // The process has just ended.
-    return undefined;
-  }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

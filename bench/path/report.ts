@@ -1,26 +1,29 @@
-import Table from 'cli-table3';
-import { type Load, percentile, type Sample } from '../load.ts';
+import { percentile, tableOf } from '../figures.ts';
+import type { Load, Sample } from '../load.ts';
 import { BARE_UPSTREAM, type PartUse } from './parts.ts';
 import type { TransactionCosts } from './transactions.ts';
 
 /** The loads of one number of clients. */
 export interface Comparison {
   clients: number;
+  /** Seconds of processor time of the plain answers, by part. */
+  parts: ReadonlyMap<string, number>;
   bare: Load;
   plain: Load;
   bareStream: Load;
   stream: Load;
 }
 
-const PLAIN = { head: [], border: [] };
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
 /** p50 and p99 of the service and of the bare upstream, and of the service's stages. */
 export function latencyTable({ clients, bare, plain, bareStream, stream }: Comparison): string {
-  const table = new Table({
-    head: [`${clients} client${clients === 1 ? '' : 's'}`, 'p50 ms', 'p99 ms', 'p50 / bare'],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    `${clients} client${clients === 1 ? '' : 's'}`,
+    'p50 ms',
+    'p99 ms',
+    'p50 / bare',
+  ]);
   const row = (name: string, durations: number[], bareDurations?: number[]) => {
     const ratio = bareDurations && percentile(durations, 50) / percentile(bareDurations, 50);
     const [p50, p99] = [percentile(durations, 50), percentile(durations, 99)];
@@ -52,10 +55,14 @@ function errorsOf({ samples }: Load): string {
 
 /** The cost of each kind of transaction. */
 export function costTable(costs: readonly TransactionCosts[]): string {
-  const table = new Table({
-    head: ['instructions', 'sent', 'jobs in each', 'CU each', 'CU a job', 'lamports a job'],
-    style: PLAIN,
-  });
+  const table = tableOf([
+    'instructions',
+    'sent',
+    'jobs in each',
+    'CU each',
+    'CU a job',
+    'lamports a job',
+  ]);
   for (const { instructions, transactions, jobs, computeUnits, feeLamports } of costs) {
     table.push([
       instructions,
@@ -74,8 +81,8 @@ function answered({ samples }: Load): Sample[] {
 }
 
 /** The processor time of each part for a job, without the clients. */
-export function partsTable({ plain, parts }: Pick<Comparison, 'plain'> & PartsUse): string {
-  const table = new Table({ head: ['process', 'ms of processor a job'], style: PLAIN });
+export function partsTable({ plain, parts }: Pick<Comparison, 'plain' | 'parts'>): string {
+  const table = tableOf(['process', 'ms of processor a job']);
   const jobs = answered(plain).length;
   const perJob = (seconds: number) => ((seconds * 1_000) / jobs).toFixed(2);
   const own = [...parts].filter(([name]) => name !== BARE_UPSTREAM);
@@ -108,7 +115,7 @@ export function memoryLine(
 
 /** A round's p50 beside those of the first one. */
 export function againTable(first: Comparison, again: Comparison): string {
-  const table = new Table({ head: ['p50', 'first, ms', 'again, ms', 'ratio'], style: PLAIN });
+  const table = tableOf(['p50', 'first, ms', 'again, ms', 'ratio']);
   const row = (name: string, of: (round: Comparison) => number[]) => {
     const [firstMs, againMs] = [percentile(of(first), 50), percentile(of(again), 50)];
     table.push([name, firstMs.toFixed(1), againMs.toFixed(1), (againMs / firstMs).toFixed(2)]);
@@ -117,11 +124,6 @@ export function againTable(first: Comparison, again: Comparison): string {
   for (const stage of STAGES) row(`  of it ${stage}`, ({ plain }) => stagesOf(plain, stage));
   row('first token', ({ stream }) => firstBytesOf(stream));
   return table.toString();
-}
-
-interface PartsUse {
-  /** Seconds of processor time by part. */
-  parts: ReadonlyMap<string, number>;
 }
 
 function stagesOf(load: Load, stage: string): number[] {

@@ -2,8 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '@solana/web3.js';
-import { createLogger } from '../../common/logger.ts';
-import { createShutdown, type Shutdown } from '../../common/shutdown.ts';
+import type { Shutdown } from '../../common/shutdown.ts';
 import { loadConfig } from '../../stack/config.ts';
 import { startStack } from '../../stack/start.ts';
 import { startProcess } from '../../testing/childProcess.ts';
@@ -12,26 +11,7 @@ import type { Target } from '../load.ts';
 /** A job of the stack's model costs so many credits and locks no more. */
 export const CREDITS_PER_JOB = 2;
 
-/** The parts of `npm start` on a local ledger, before an upstream that answers at once. */
-export interface Path {
-  bare: Target;
-  service: Target;
-  connection: Connection;
-  rpcUrl: string;
-  databaseUrl: string;
-  wallet: string;
-  /** When the parts were started, in milliseconds of `performance.now()`. */
-  startedMs: number;
-}
-
-export function createBenchShutdown(): Shutdown {
-  const shutdown = createShutdown({
-    logger: createLogger({ name: 'bench', level: 'error' }),
-    timeoutMs: 60_000,
-  });
-  shutdown.onSignals();
-  return shutdown;
-}
+export type Path = Awaited<ReturnType<typeof startPath>>;
 
 /** Starts a model's server that answers at once. @returns its URL */
 export async function startUpstream(shutdown: Shutdown): Promise<string> {
@@ -40,11 +20,12 @@ export async function startUpstream(shutdown: Shutdown): Promise<string> {
   return upstream.url;
 }
 
-/** @param settings those of the parts, beside this process's own */
-export async function startPath(
-  shutdown: Shutdown,
-  settings: Readonly<Record<string, string>>,
-): Promise<Path> {
+/**
+ * The parts of `npm start` on a local ledger, before an upstream that answers at once.
+ *
+ * @param settings those of the parts, beside this process's own
+ */
+export async function startPath(shutdown: Shutdown, settings: Readonly<Record<string, string>>) {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   shutdown.add('folder', () => rm(folder, { recursive: true }));
   // The database's own user must have access.
@@ -76,12 +57,13 @@ export async function startPath(
   });
   const { apiKey, model, rpcUrl, databaseUrl, wallet } = stack;
   return {
-    bare: { url: upstreamUrl, apiKey, model },
-    service: { url: `${stack.baseUrl}/v1`, apiKey, model },
+    bare: { url: upstreamUrl, apiKey, model } satisfies Target,
+    service: { url: `${stack.baseUrl}/v1`, apiKey, model } satisfies Target,
     connection: new Connection(rpcUrl, { wsEndpoint: stack.wsUrl }),
     rpcUrl,
     databaseUrl,
     wallet,
+    /** When the parts were started, in milliseconds of `performance.now()`. */
     startedMs,
   };
 }

@@ -1,15 +1,11 @@
 import { request } from 'undici';
-import { delay } from '../../common/wait.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { startIndexer } from '../../testing/indexer/indexerProcess.ts';
 import { createWebhookScene } from '../../testing/indexer/webhookScene.ts';
 import type { Service, TestLedger } from '../../testing/ledger/ledger.ts';
 import type { Random } from '../../testing/random.ts';
-import { lockJobs, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
+import { lockOneByOne, waitUntil, watchConfirmations } from '../ledgerJobs.ts';
 import { type Endpoints, openEndpoints } from './endpoints.ts';
-
-/** The pause between locks is no multiple of any polling interval. */
-const GAP_MS_MAX = 200;
 
 /** The jobs that are locked one after the other on a live ledger, and announced. */
 export interface LiveLocks {
@@ -69,10 +65,7 @@ async function lockAndTime(
   { arrivals, alive }: Endpoints,
 ): Promise<number[]> {
   const confirmations = watchConfirmations(ledger.connection);
-  for (let lock = 0; lock < locks; lock += 1) {
-    await lockJobs(service, 1);
-    await delay(random.below(GAP_MS_MAX));
-  }
+  await lockOneByOne(service, locks, random);
   await waitUntil('all requests have arrived', () => arrivals.length >= locks * alive);
   const latenciesMs: number[] = [];
   for (const { atMs, body } of arrivals) {

@@ -6,21 +6,15 @@ export interface Arrival {
   readonly body: string;
 }
 
-/** Clients' endpoints. */
-export interface Endpoints {
-  readonly urls: readonly string[];
-  /** The number of answering endpoints that are counted. */
-  readonly alive: number;
-  /** The requests at these, in order of arrival. */
-  readonly arrivals: readonly Arrival[];
-  close(): Promise<void>;
-}
+export type Endpoints = Awaited<ReturnType<typeof openEndpoints>>;
 
 /**
+ * Clients' endpoints.
+ *
  * @param dead the number of endpoints that accept everything and never answer
  * @param aside the number of those behind them that answer and are not counted
  */
-export async function openEndpoints(count: number, dead: number, aside = 0): Promise<Endpoints> {
+export async function openEndpoints(count: number, dead: number, aside = 0) {
   const receivers: Receiver[] = [];
   const arrivals: Arrival[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -34,9 +28,11 @@ export async function openEndpoints(count: number, dead: number, aside = 0): Pro
   }
   return {
     urls: receivers.map(({ url }) => url),
+    /** The number of answering endpoints that are counted. */
     alive: count - dead - aside,
-    arrivals,
-    async close() {
+    /** The requests at these, in order of arrival. */
+    arrivals: arrivals as readonly Arrival[],
+    async close(): Promise<void> {
       for (const receiver of receivers) await receiver.close();
     },
   };

@@ -1,5 +1,4 @@
-import Table from 'cli-table3';
-import { percentile } from '../load.ts';
+import { percentile, tableOf } from '../figures.ts';
 import type { Throughput } from './throughput.ts';
 
 /** The measurements of each round: without the service, with it, and with it and a dead endpoint. */
@@ -9,13 +8,8 @@ export interface Compared<Measure> {
   readonly oneDead: readonly Measure[];
 }
 
-const PLAIN = { head: [], border: [] };
-
 export function throughputTable(measured: Compared<Throughput>): string {
-  const table = new Table({
-    head: ['requests', 'a second', '/ bare', 'a second of its processor', '/ bare'],
-    style: PLAIN,
-  });
+  const table = tableOf(['requests', 'a second', '/ bare', 'a second of its processor', '/ bare']);
   const bare = rates(measured.bare);
   for (const [name, rounds] of named(measured)) {
     const { perSecond, perProcessorSecond } = rates(rounds);
@@ -33,10 +27,7 @@ export function backlogTable(measured: {
   even: readonly Throughput[];
   behind: readonly Throughput[];
 }): string {
-  const table = new Table({
-    head: ['one endpoint has', 'the others a second', 'ratio'],
-    style: PLAIN,
-  });
+  const table = tableOf(['one endpoint has', 'the others a second', 'ratio']);
   const even = rates(measured.even).perSecond;
   const behind = rates(measured.behind).perSecond;
   table.push(['as many events as each', Math.round(even), '1.00']);
@@ -55,10 +46,7 @@ function rates(rounds: readonly Throughput[]) {
 
 /** @param measured the milliseconds of each request */
 export function dispatchTable(measured: Compared<readonly number[]>): string {
-  const table = new Table({
-    head: ['confirmation to arrival', 'p50 ms', 'p99 ms', 'p50 / bare'],
-    style: PLAIN,
-  });
+  const table = tableOf(['confirmation to arrival', 'p50 ms', 'p99 ms', 'p50 / bare']);
   const bareMs = percentile(measured.bare.flat(), 50);
   for (const [name, rounds] of named(measured)) {
     const latenciesMs = rounds.flat();

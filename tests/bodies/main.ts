@@ -5,10 +5,10 @@ import { Worker } from 'node:worker_threads';
 import { Keypair } from '@solana/web3.js';
 import { createKey } from '../../api/account/keys.ts';
 import { startStubbedService } from '../../bench/api/service.ts';
-import { percentile, putUnderLoad, type Target } from '../../bench/load.ts';
-import { createLogger } from '../../common/logger.ts';
+import { percentile } from '../../bench/figures.ts';
+import { putUnderLoad, type Target } from '../../bench/load.ts';
+import { createBenchShutdown } from '../../bench/processes.ts';
 import { createPool } from '../../common/postgres.ts';
-import { createShutdown } from '../../common/shutdown.ts';
 import { MESSAGES_MAX, REQUEST_BYTES_MAX } from '../../common/workerProtocol.ts';
 import type { Sending } from './sendAll.ts';
 
@@ -27,11 +27,7 @@ const { values } = parseArgs({
     requests: { type: 'string', default: '2000' },
   },
 });
-const shutdown = createShutdown({
-  logger: createLogger({ name: 'bodies', level: 'error' }),
-  timeoutMs: 60_000,
-});
-shutdown.onSignals();
+const shutdown = createBenchShutdown();
 try {
   if (!(await run())) process.exitCode = 1;
 } finally {

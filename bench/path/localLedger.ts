@@ -1,12 +1,13 @@
-import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
+import { type Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { connectPooledRpc } from '../../common/net/pooledRpc.ts';
-import { fetchConfig } from '../../programs/client/accounts.ts';
+import { delay } from '../../common/wait.ts';
+import { fetchAllJobs, fetchConfig } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
 import { creditBuy } from '../../programs/client/instructions.ts';
 import { connectLedger } from '../../programs/client/verify/connection/connectLedger.ts';
 import { submit } from '../../stack/operator.ts';
-import { callLedger } from '../../testing/ledger/ledger.ts';
+import { callLedger, readClockSeconds, setClockSeconds } from '../../testing/ledger/ledger.ts';
 
 /** Buys credits for a wallet on a local ledger, with newly minted tokens. */
 export async function buyCredits(
@@ -31,4 +32,19 @@ export async function buyCredits(
     wallet: new PublicKey(wallet),
   });
   await submit({ rpc, authority }, [buy]);
+}
+
+/** Longer than the timeout of two minutes and the dispute window of one. */
+const AHEAD_SECONDS = 200n;
+const WAIT_MS_MAX = 300_000;
+const POLL_MS = 250;
+
+/** Advances the local ledger's clock until every job may be closed, and waits for the keeper. */
+export async function closeJobs(connection: Connection): Promise<void> {
+  await setClockSeconds(connection, (await readClockSeconds(connection)) + AHEAD_SECONDS);
+  const deadline = performance.now() + WAIT_MS_MAX;
+  while ((await fetchAllJobs(connection, { commitment: 'confirmed' })).length > 0) {
+    if (performance.now() > deadline) throw new Error('The keeper does not close the jobs');
+    await delay(POLL_MS);
+  }
 }
