@@ -128,11 +128,15 @@ export const booleanSetting = z
   .enum(['true', '1', 'false', '0'])
   .transform((text) => text === 'true' || text === '1');
 
+/** A whole number in these bounds, both included. */
+export const wholeSetting = (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  z.coerce.number().int().min(min).max(max);
+
 /** A TCP port; 0 lets the system choose one. */
-export const portSetting = z.coerce.number().int().min(0).max(65_535);
+export const portSetting = wholeSetting(0, 65_535);
 
 /**
  * How many milliseconds running work may take once a process has been asked to end. A job, with its
  * refund, ends within the greatest of them.
  */
-export const shutdownTimeoutSetting = z.coerce.number().int().min(1_000).max(300_000);
+export const shutdownTimeoutSetting = wholeSetting(1_000, 300_000);

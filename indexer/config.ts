@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { booleanSetting, parseEnvironment, portSetting } from '../common/config.ts';
+import { booleanSetting, parseEnvironment, portSetting, wholeSetting } from '../common/config.ts';
 import {
   addressSetting,
   commitmentSetting,
@@ -13,7 +13,7 @@ import { PROGRAM_ID } from '../programs/client/addresses.ts';
 import { READS_AT_ONCE } from './source/readAhead.ts';
 
 /** How many offences a wallet may have; 0 for any number. */
-const offencesSetting = (fallback: number) => z.coerce.number().int().min(0).default(fallback);
+const offencesSetting = (fallback: number) => wholeSetting(0).default(fallback);
 
 /** Two weeks: a timer cannot be set for twice as long, and would end at once. */
 const RECONCILE_INTERVAL_SECONDS_MAX = 14 * 86_400;
@@ -50,11 +50,7 @@ export const environmentSchema = z.object({
   SVC_ABUSE_REJECTED_DISPUTES_PER_30_DAYS: offencesSetting(10).describe(
     'the same of disputes that came to nothing',
   ),
-  INDEXER_READS_AT_ONCE: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
+  INDEXER_READS_AT_ONCE: wholeSetting(1, 1_000)
     .default(READS_AT_ONCE)
     .describe(
       'transactions asked of the node at a time, up to 50 in a request; fewer where a provider limits its rate',

@@ -41,15 +41,6 @@ export interface WorkerIdentity {
   terms: Terms;
 }
 
-export interface Worker {
-  /** Not listening yet. */
-  app: Express;
-  /** The address of the Worker account. */
-  address: PublicKey;
-  /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
-  close(graceMs: number): Promise<void>;
-}
-
 /** A gateway adds the fields of the job to its client's request. */
 const BODY_BYTES_MAX = REQUEST_BYTES_MAX + 1_024 * 1_024;
 
@@ -73,7 +64,7 @@ interface WorkerOptions {
 }
 
 /** One worker as an express app. */
-export function createWorker(options: WorkerOptions): Worker {
+export function createWorker(options: WorkerOptions) {
   const { identity, rpc, engine, logger, metrics, now = Date.now, wait } = options;
   const { programId, proofKey, capacity, terms } = identity;
   const address = createAddresses(programId).worker(identity.authority);
@@ -119,9 +110,12 @@ export function createWorker(options: WorkerOptions): Worker {
     .catch(() => undefined);
 
   return {
+    /** Not listening yet. */
     app: createApp({ programId, address, engine, jobs, readHealth, now, logger, metrics }),
+    /** The address of the Worker account. */
     address,
-    async close(graceMs) {
+    /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
+    async close(graceMs: number): Promise<void> {
       readiness.close();
       await jobs.close(graceMs);
     },

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { parseEnvironment, portSetting, shutdownTimeoutSetting } from '../common/config.ts';
+import {
+  parseEnvironment,
+  portSetting,
+  shutdownTimeoutSetting,
+  wholeSetting,
+} from '../common/config.ts';
 import {
   addressListSetting,
   addressSetting,
@@ -44,18 +49,10 @@ export const environmentSchema = z.object({
       error: 'must be addresses of Gateways, separated by commas, or the word any',
     })
     .describe('whose jobs it takes: the addresses of Gateways, or the word any'),
-  WORKER_SHARE_MIN_BASIS_POINTS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(Number(BASIS_POINTS))
+  WORKER_SHARE_MIN_BASIS_POINTS: wholeSetting(0, Number(BASIS_POINTS))
     .default(8_500)
     .describe('the least part of a charge that it works for, in hundredths of a percent'),
-  WORKER_SLOTS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(CAPACITY_MAX)
+  WORKER_SLOTS: wholeSetting(1, CAPACITY_MAX)
     .default(128)
     .describe("the worker's capacity: jobs at the same time"),
   WORKER_UPSTREAM_URL: fetchedUrlSetting(' (a key goes into WORKER_UPSTREAM_KEY)')
@@ -75,11 +72,7 @@ export const environmentSchema = z.object({
     .optional()
     .describe("the upstream's name for each model id, as id=name, separated by commas"),
   WORKER_UPSTREAM_KEY: bearerKeySetting.optional().describe('its bearer key'),
-  WORKER_ENGINE_TOKEN_DELAY_MS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(60_000)
+  WORKER_ENGINE_TOKEN_DELAY_MS: wholeSetting(0, 60_000)
     .default(0)
     .describe('slows the built-in engine down, to see a stream'),
   WORKER_METRICS_HOST: z.string().default('127.0.0.1').describe('where its metrics are served'),

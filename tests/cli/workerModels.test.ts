@@ -4,8 +4,7 @@ import { findFreePort } from '../../stack/port.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { measureCapacity } from '../../worker/setup/capacity.ts';
-import { plotBars } from '../../worker/setup/plot.ts';
-import { describeEarnings } from '../../worker/setup/status.ts';
+import { describeEarnings, plotBars } from '../../worker/setup/status.ts';
 import { listUpstreamModels, proposeModels, tryModels } from '../../worker/setup/upstreamModels.ts';
 import { startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 

@@ -4,22 +4,6 @@ import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
 
-/** Whether an engine can answer, without a job to find out. */
-export interface Readiness {
-  /** The same engine; its answers to jobs show that it is there. */
-  readonly engine: Engine;
-  /**
-   * Resolves while each of these models has answered a trial, and the engine was there a moment ago.
-   *
-   * @throws WorkerError `upstream_not_ready` with the reason
-   */
-  require(models: readonly string[]): Promise<void>;
-  /** How long each model that was tried took to its first token, in whole milliseconds. */
-  firstTokenMs(): Record<string, number>;
-  /** Ends running trials. */
-  close(): void;
-}
-
 /** A health check then answers that the trial still runs, before the gateway gives it up. */
 const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
 /** A model of hundreds of gigabytes is loaded from a disk within this time. */
@@ -47,7 +31,7 @@ export function createReadiness(options: {
   logger: Logger;
   now: () => number;
   trialWaitMs?: number | undefined;
-}): Readiness {
+}) {
   const { engine, logger, now, trialWaitMs = TRIAL_WAIT_MS } = options;
   const closing = new AbortController();
   /** By model, the milliseconds to its first token. */
@@ -120,22 +104,28 @@ export function createReadiness(options: {
   }
 
   return {
+    /** The same engine; its answers to jobs show that it is there. */
     engine: {
       kind: engine.kind,
-      async *generate(chat, limits) {
+      async *generate(...work: Parameters<Engine['generate']>) {
         try {
-          for await (const event of engine.generate(chat, limits)) {
+          for await (const event of engine.generate(...work)) {
             aliveAtMs = now();
             yield event;
           }
         } catch (error) {
           // The next health check asks the upstream itself.
-          if (!limits.signal.aborted) aliveAtMs = Number.NEGATIVE_INFINITY;
+          if (!work[1].signal.aborted) aliveAtMs = Number.NEGATIVE_INFINITY;
           throw error;
         }
       },
     },
-    async require(models) {
+    /**
+     * Resolves while each of these models has answered a trial, and the engine was there a moment ago.
+     *
+     * @throws WorkerError `upstream_not_ready` with the reason
+     */
+    async require(models: readonly string[]): Promise<void> {
       if (engine.check === undefined) return;
       const unproven = models.filter((model) => !proven.has(model));
       if (unproven.length > 0) return requireTrial(unproven);
@@ -145,8 +135,10 @@ export function createReadiness(options: {
       });
       return check;
     },
-    firstTokenMs: () => Object.fromEntries(proven),
-    close: () => closing.abort(),
+    /** How long each model that was tried took to its first token, in whole milliseconds. */
+    firstTokenMs: (): Record<string, number> => Object.fromEntries(proven),
+    /** Ends running trials. */
+    close: (): void => closing.abort(),
   };
 }
 

@@ -21,17 +21,7 @@ export interface Admitted extends JobLife {
   proofDueMs: number;
 }
 
-export interface Admission {
-  /**
-   * Checks that the credits for this request are locked and that the caller may spend them.
-   *
-   * @param isKnown whether the last job of this signer passed
-   * @throws WorkerError with the reason why the job may not run
-   */
-  admit(request: JobRequest, signer: PublicKey, isKnown: boolean): Promise<Admitted>;
-  /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
-  authorize(controller: PublicKey, signer: PublicKey): Promise<void>;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
 const MS_PER_SECOND = 1_000;
 const CONTROLLERS_MAX = 256;
@@ -53,7 +43,7 @@ export function createAdmission(
   own: { programId: PublicKey; worker: PublicKey; proofKey: PublicKey; terms: Terms },
   readStart: ReadLedgerStart,
   nowMs: () => number = () => performance.now(),
-): Admission {
+) {
   const addresses = createAddresses(own.programId);
   /** The controller of each signer's last job. Most signers only ever sign for one Gateway. */
   const lastControllers = new LRUCache<string, PublicKey>({ max: CONTROLLERS_MAX });
@@ -68,6 +58,7 @@ export function createAdmission(
     return { controller, gateway };
   }
 
+  /** @throws WorkerError `signer_not_allowed` unless `signer` acts for `controller` now */
   async function authorize(
     controller: PublicKey,
     signer: PublicKey,
@@ -82,7 +73,13 @@ export function createAdmission(
 
   return {
     authorize,
-    async admit(request, signer, isKnown) {
+    /**
+     * Checks that the credits for this request are locked and that the caller may spend them.
+     *
+     * @param isKnown whether the last job of this signer passed
+     * @throws WorkerError with the reason why the job may not run
+     */
+    async admit(request: JobRequest, signer: PublicKey, isKnown: boolean): Promise<Admitted> {
       const startSeconds = await readStart();
       const prefetched = prefetchGateway(signer);
       const reading = await findJob(request.job_address, isKnown);

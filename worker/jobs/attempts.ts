@@ -11,25 +11,7 @@ export interface JobLife {
   deadlineSeconds: bigint;
 }
 
-/**
- * The jobs that were taken, so that none is answered twice, and no (job, attempt) is ever proven
- * twice.
- */
-export interface Attempts {
-  /** Whether this attempt may be taken, as far as the record knows. */
-  isOpen(job: string, attempt: number): boolean;
-  /**
-   * Takes an attempt, and keeps the job from any other until it ends.
-   *
-   * @returns false when the job is being answered, was answered, or may have been deleted from the
-   *   record. Also false when the attempt is not greater than the last one, or the record is full
-   */
-  take(job: string, attempt: number, life: JobLife): boolean;
-  /** The attempt that was taken has output: no other attempt of this job is taken any more. */
-  recordOutput(job: string): void;
-  /** The attempt that was taken has ended: without output, a greater one may follow. */
-  end(job: string): void;
-}
+export type Attempts = ReturnType<typeof createAttempts>;
 
 interface TakenJob {
   attempt: number;
@@ -47,6 +29,9 @@ const DEADLINE_SHIFT_SECONDS_MAX = BigInt((JOB_ID_AGE_MS_MAX + JOB_ID_LEAD_MS_MA
 const JOBS_MAX = 100_000;
 
 /**
+ * The jobs that were taken, so that none is answered twice, and no (job, attempt) is ever proven
+ * twice.
+ *
  * A job is deleted only when a reading of the ledger was past its deadline. After that no job with
  * this deadline is taken, even if a later reading comes from a node that is behind. The machine's
  * clock plays no part, because the ledger's time may stand still while it runs.
@@ -54,7 +39,7 @@ const JOBS_MAX = 100_000;
  * A full record refuses jobs and deletes none: a second, different proof of one attempt would
  * convict this worker.
  */
-export function createAttempts(): Attempts {
+export function createAttempts() {
   const jobs = new Map<string, TakenJob>();
   let latestSeconds = 0n;
 
@@ -64,6 +49,7 @@ export function createAttempts(): Attempts {
     }
   }
 
+  /** Whether this attempt may be taken, as far as the record knows. */
   function isOpen(job: string, attempt: number): boolean {
     const taken = jobs.get(job);
     return taken === undefined || (taken.state === 'ended' && attempt > taken.attempt);
@@ -71,7 +57,13 @@ export function createAttempts(): Attempts {
 
   return {
     isOpen,
-    take(job, attempt, { unixSeconds, deadlineSeconds }) {
+    /**
+     * Takes an attempt, and keeps the job from any other until it ends.
+     *
+     * @returns false when the job is being answered, was answered, or may have been deleted from the
+     *   record. Also false when the attempt is not greater than the last one, or the record is full
+     */
+    take(job: string, attempt: number, { unixSeconds, deadlineSeconds }: JobLife): boolean {
       if (unixSeconds > latestSeconds) {
         latestSeconds = unixSeconds;
         deletePast();
@@ -83,11 +75,13 @@ export function createAttempts(): Attempts {
       jobs.set(job, { attempt, state: 'running', deletableAtSeconds });
       return true;
     },
-    recordOutput(job) {
+    /** The attempt that was taken has output: no other attempt of this job is taken any more. */
+    recordOutput(job: string): void {
       const taken = jobs.get(job);
       if (taken) taken.state = 'answered';
     },
-    end(job) {
+    /** The attempt that was taken has ended: without output, a greater one may follow. */
+    end(job: string): void {
       const taken = jobs.get(job);
       if (taken?.state === 'running') taken.state = 'ended';
     },

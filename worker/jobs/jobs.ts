@@ -12,24 +12,7 @@ import type { Attempts } from './attempts.ts';
 import { type Controls, createExecute, type JobResult } from './execution.ts';
 import type { SignProof } from './proofSigner.ts';
 
-/** The running jobs. */
-export interface Jobs {
-  readonly inFlight: number;
-  /**
-   * Answers one job on `response`; resolves when the response is complete or its caller disconnected.
-   *
-   * @throws WorkerError only while nothing has been sent
-   */
-  run(request: JobRequest, signer: PublicKey, response: ServerResponse): Promise<void>;
-  /**
-   * Ends a running job early, with a proof of what was sent.
-   *
-   * @throws WorkerError when no such attempt runs, or when the signer may not stop it
-   */
-  stop(job: PublicKey, attempt: number, signer: PublicKey): Promise<void>;
-  /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
-  close(graceMs: number): Promise<void>;
-}
+export type Jobs = ReturnType<typeof createJobs>;
 
 interface RunningJob extends Controls {
   attempt: number;
@@ -49,7 +32,8 @@ interface Dependencies {
   nowMs?: () => number;
 }
 
-export function createJobs(dependencies: Dependencies): Jobs {
+/** The running jobs. */
+export function createJobs(dependencies: Dependencies) {
   const { admission, attempts, engine, signProof, capacity, logger } = dependencies;
   const { onEnd = () => undefined, nowMs = () => performance.now() } = dependencies;
   /** Jobs that passed the ledger's check, by their address: at most one attempt of each. */
@@ -65,10 +49,15 @@ export function createJobs(dependencies: Dependencies): Jobs {
   }
 
   return {
-    get inFlight() {
+    get inFlight(): number {
       return running.size;
     },
-    async run(request, signer, response) {
+    /**
+     * Answers one job on `response`; resolves when the response is complete or its caller disconnected.
+     *
+     * @throws WorkerError only while nothing has been sent
+     */
+    async run(request: JobRequest, signer: PublicKey, response: ServerResponse): Promise<void> {
       const requestedAtMs = performance.now();
       const key = request.job_address.toBase58();
       const { attempt } = request;
@@ -88,14 +77,20 @@ export function createJobs(dependencies: Dependencies): Jobs {
         attempts.end(key);
       }
     },
-    async stop(address, attempt, signer) {
+    /**
+     * Ends a running job early, with a proof of what was sent.
+     *
+     * @throws WorkerError when no such attempt runs, or when the signer may not stop it
+     */
+    async stop(address: PublicKey, attempt: number, signer: PublicKey): Promise<void> {
       const job = running.get(address.toBase58());
       if (job?.attempt !== attempt)
         throw new WorkerError('job_not_running', 'No such attempt runs here');
       await admission.authorize(job.admitted.controller, signer);
       job.stop.abort();
     },
-    async close(graceMs) {
+    /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
+    async close(graceMs: number): Promise<void> {
       closing.abort();
       await endWithin(graceMs, [...running.values()]);
     },

@@ -11,22 +11,11 @@ const MS_PER_SECOND = 1_000;
 /** A gateway's count began earlier: it includes the way here and the reading of the ledger. */
 const HEAD_START_MS = 5_000;
 
-/** An engine, and how long it has been silent by the gateways' limits. */
-interface StreamWatchdog {
-  engine: Engine;
-  /** Why the caller closed the connection: `silent` beyond the limits, otherwise `caller_gone`. */
-  reasonOfClose(): WorkerError;
-}
-
 /**
  * Watches for the silences that make a gateway close the connection, so that the record does not
  * blame the caller. Time in which the reader holds the engine up does not count.
  */
-export function watchStream(
-  engine: Engine,
-  chat: ChatRequest,
-  nowMs: () => number,
-): StreamWatchdog {
+export function watchStream(engine: Engine, chat: ChatRequest, nowMs: () => number) {
   const firstMs = firstSilenceMs(chat.messages);
   const begunAtMs = nowMs() - HEAD_START_MS;
   let aliveAtMs = begunAtMs;
@@ -61,7 +50,8 @@ export function watchStream(
         }
       },
     },
-    reasonOfClose() {
+    /** Why the caller closed the connection: `silent` beyond the limits, otherwise `caller_gone`. */
+    reasonOfClose(): WorkerError {
       const ms = silentMs();
       if (ms === undefined)
         return new WorkerError('caller_gone', 'The caller closed the connection');

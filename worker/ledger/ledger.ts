@@ -45,14 +45,7 @@ export interface JobReading extends OwnReading, Registration {
   job: Accounts['Job'] | undefined;
 }
 
-/** Everything the worker reads from the ledger; it never writes. */
-export interface WorkerLedger {
-  /** @throws WorkerError `ledger_unavailable`, as every method here does */
-  readJob(job: PublicKey): Promise<JobReading>;
-  readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined>;
-  readOwn(): Promise<OwnReading>;
-  readHosting(): Promise<Hosting>;
-}
+export type WorkerLedger = ReturnType<typeof createWorkerLedger>;
 
 /** The RPC client itself has a longer time-out. */
 const READ_TIMEOUT_MS = 2_000;
@@ -63,6 +56,9 @@ const BYTES_MAX = Math.max(...(IDL.accounts ?? []).map(({ name }) => accountSize
 const DATA_SLICE = { offset: 0, length: BYTES_MAX };
 
 /**
+ * Everything the worker reads from the ledger; it never writes. Each method throws WorkerError
+ * `ledger_unavailable`.
+ *
  * @param options.worker the address of this worker's account
  * @param options.commitment how sure the ledger has to be: a lock that is not confirmed may be
  *   dropped, and its work would not be paid
@@ -72,7 +68,7 @@ export function createWorkerLedger(options: {
   programId: PublicKey;
   worker: PublicKey;
   commitment: Commitment | Promise<Commitment>;
-}): WorkerLedger {
+}) {
   const { rpc, programId, worker, commitment } = options;
   const { config } = createAddresses(programId);
 
@@ -95,7 +91,7 @@ export function createWorkerLedger(options: {
     decodeOwned(programId, name, info);
 
   return {
-    async readJob(address) {
+    async readJob(address: PublicKey): Promise<JobReading> {
       const addresses = [address, worker, config, SYSVAR_CLOCK_PUBKEY];
       const [job, own, settings, clock] = await read(addresses, JOB_TRIES);
       return {
@@ -105,15 +101,15 @@ export function createWorkerLedger(options: {
         unixSeconds: timeOf(clock),
       };
     },
-    async readGateway(address) {
+    async readGateway(address: PublicKey): Promise<Accounts['Gateway'] | undefined> {
       const [gateway] = await read([address], JOB_TRIES);
       return decode('Gateway', gateway);
     },
-    async readOwn() {
+    async readOwn(): Promise<OwnReading> {
       const [own, clock] = await read([worker, SYSVAR_CLOCK_PUBKEY]);
       return { worker: decode('Worker', own), unixSeconds: timeOf(clock) };
     },
-    async readHosting() {
+    async readHosting(): Promise<Hosting> {
       const [own, settings] = await read([worker, config]);
       const account = decode('Worker', own);
       const registration = { worker: account, config: decode('Config', settings) };

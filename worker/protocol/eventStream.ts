@@ -3,28 +3,21 @@ import type { ServerResponse } from 'node:http';
 import { eventData } from '../../common/format.ts';
 import { unlessAborted } from '../../common/wait.ts';
 
-/** The response of one job as server-sent events; nothing is sent before the first event. */
-export interface EventStream {
-  readonly isOpen: boolean;
-  /** Sends one event, its data on one line, and waits while the socket's buffer is full. */
-  send(data: string): Promise<void>;
-  /** Sends a sign that the model works; at most once a second. */
-  alive(): Promise<void>;
-  /** Sends the last event, under its own name, waits until it is sent, and ends the response. */
-  end(event: 'proof' | 'error', data: object): Promise<void>;
-}
+export type EventStream = ReturnType<typeof createEventStream>;
 
 /** Events of one turn of the loop share a write, up to this many characters. */
 const BATCH_CHARACTERS_MAX = 16_384;
 const ALIVE_INTERVAL_MS = 1_000;
 
 /**
+ * The response of one job as server-sent events; nothing is sent before the first event.
+ *
  * The engine pauses while the socket is full. So only one batch and the socket's buffer are in
  * memory, never the whole answer.
  *
  * @param signal ends the wait for a receiver that disconnected or reads too slowly
  */
-export function createEventStream(response: ServerResponse, signal: AbortSignal): EventStream {
+export function createEventStream(response: ServerResponse, signal: AbortSignal) {
   let batch = '';
   let hasSpace = true;
   let aliveAtMs = Number.NEGATIVE_INFINITY;
@@ -52,17 +45,20 @@ export function createEventStream(response: ServerResponse, signal: AbortSignal)
   }
 
   return {
-    get isOpen() {
+    get isOpen(): boolean {
       return response.headersSent;
     },
-    send: (data) => write(`data: ${data}\n\n`),
-    async alive() {
+    /** Sends one event, its data on one line, and waits while the socket's buffer is full. */
+    send: (data: string): Promise<void> => write(`data: ${data}\n\n`),
+    /** Sends a sign that the model works; at most once a second. */
+    async alive(): Promise<void> {
       const nowMs = performance.now();
       if (nowMs - aliveAtMs < ALIVE_INTERVAL_MS) return;
       aliveAtMs = nowMs;
       await write('event: alive\ndata: {}\n\n');
     },
-    async end(event, data) {
+    /** Sends the last event, under its own name, waits until it is sent, and ends the response. */
+    async end(event: 'proof' | 'error', data: object): Promise<void> {
       flush();
       const sent = new Promise<unknown>((resolve) => {
         response.write(`event: ${event}\ndata: ${eventData(data)}\n\n`, resolve);

@@ -6,7 +6,6 @@ import type { Config, Worker } from '../../programs/client/generated/types.ts';
 import type { LedgerConnection } from '../../programs/client/ledgerConnection.ts';
 import { type Earning, type Earnings, readEarnings } from './earnings.ts';
 import { readWorkerState } from './ledgerState.ts';
-import { plotBars } from './plot.ts';
 import { type Failure, readHealth, readJobsReport } from './processReports.ts';
 import { SetupError } from './setupError.ts';
 
@@ -94,4 +93,29 @@ function jobCount(count: number | bigint): string {
 function credits(baseUnits: bigint): string {
   const hundredths = (baseUnits * 100n) / BASE_UNITS_PER_CREDIT;
   return `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`;
+}
+
+/** One line of a bar chart. */
+interface Bar {
+  readonly label: string;
+  readonly value: number;
+  /** Printed behind the bar. */
+  readonly text: string;
+}
+
+const BAR_CHARACTERS = 40;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'] as const;
+const PARTS = EIGHTHS.length;
+
+/** Draws bars in proportion to the greatest value, to an eighth of a character. */
+export function plotBars(bars: readonly Bar[]): string {
+  const greatest = Math.max(...bars.map(({ value }) => value), 0);
+  const labelWidth = Math.max(...bars.map(({ label }) => label.length), 0);
+  return bars
+    .map(({ label, value, text }) => {
+      const parts = greatest === 0 ? 0 : Math.round((value / greatest) * BAR_CHARACTERS * PARTS);
+      const bar = '█'.repeat(Math.floor(parts / PARTS)) + EIGHTHS[parts % PARTS];
+      return `${label.padEnd(labelWidth)}  ${bar}${bar && ' '}${text}`;
+    })
+    .join('\n');
 }
