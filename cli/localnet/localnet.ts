@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Keypair, type PublicKey } from '@solana/web3.js';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { endWithParent } from '../../common/shutdown.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../../localnet/profile.ts';
 import type { Localnet } from '../../localnet/start.ts';
@@ -10,7 +10,7 @@ import { writeSecret } from '../../stack/stackFile.ts';
 import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { keyOption } from '../terminal/keyOption.ts';
 import { parseAddress, parseUrlOf } from '../terminal/ledgerNode.ts';
-import { CommandError } from '../terminal/output.ts';
+import { CommandError, within } from '../terminal/output.ts';
 import { expectReplaceable, initializeLedger } from './initialized.ts';
 
 interface LocalnetCommandOptions {
@@ -204,12 +204,4 @@ function ignoreSqliteWarning(): void {
   process.on('warning', (warning) => {
     if (!/SQLite is an experimental feature/.test(warning.message)) print?.(warning);
   });
-}
-
-function within(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
 }

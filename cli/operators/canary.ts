@@ -12,7 +12,7 @@ import { getSlot } from '../../programs/client/rpc/methods.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import { asCommandError, messageOf } from '../terminal/asCommandError.ts';
 import { parseAddressText, withLedgerNode } from '../terminal/ledgerNode.ts';
-import { COMPACT } from '../terminal/output.ts';
+import { COMPACT, within } from '../terminal/output.ts';
 import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
 
@@ -105,7 +105,12 @@ export function createCanaryCommand(): Command {
       'only this worker; default: all that answer a probe',
       parseAddressText,
     )
-    .option('--questions <count>', 'the number of questions for each worker', parseCount, 5)
+    .option(
+      '--questions <count>',
+      'the number of questions for each worker',
+      within(1, QUESTIONS_MAX),
+      5,
+    )
     .option('--right-min <share>', 'the share of right answers, from 0 to 1', parseShare, 0.6)
     .option('--seed <number>', 'repeats the questions of an earlier run', parseSeed)
     .option('--json', 'print JSON')
@@ -148,12 +153,6 @@ async function run(options: Options): Promise<void> {
 function explain(error: Error): string | undefined {
   if (error instanceof PriceChangedError) return 'The price of the model is changing; try again.';
   return messageOf(CanaryRefusedError, ConfigError, ApiError, LedgerUnavailableError)(error);
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= QUESTIONS_MAX) return count;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${QUESTIONS_MAX}.`);
 }
 
 function parseShare(text: string): number {

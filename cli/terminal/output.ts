@@ -1,4 +1,5 @@
 import Table from 'cli-table3';
+import { InvalidArgumentError } from 'commander';
 
 /** An error that the caller of the command can correct; the message says how. */
 export class CommandError extends Error {
@@ -23,4 +24,13 @@ export function renderRows(head: readonly string[], rows: readonly (readonly str
     tables.push(table.toString());
   }
   return tables.join('\n');
+}
+
+/** Parses an option's whole number. */
+export function within(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
 }

@@ -1,10 +1,12 @@
 import { Argument, Command } from 'commander';
+import { z } from 'zod';
+import { delay } from '../../common/wait.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { parseUrlOf } from '../terminal/ledgerNode.ts';
+import { CommandError } from '../terminal/output.ts';
 import { listen } from './listen.ts';
-import { type SignIn, withSession } from './service.ts';
+import { type Session, type SignIn, withSession } from './service.ts';
 import { addSignInOptions } from './signIn.ts';
-import { trigger } from './trigger.ts';
 
 /** `svc webhooks` of a wallet's owner. In a checkout the operators' commands stand beside these. */
 export function createWebhooksCommand(): Command {
@@ -31,4 +33,65 @@ async function listenHere({ forwardTo, ...signIn }: SignIn & { forwardTo: URL })
   // Below npx one Ctrl-C arrives twice: from the terminal, and passed on.
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => leaving.abort());
   await withSession(signIn, (session) => listen({ session, forwardTo, signal: leaving.signal }));
+}
+
+const triggered = z.object({
+  event_id: z.string(),
+  deliveries: z.array(
+    z.object({ webhook_id: z.string(), url: z.string(), delivery_id: z.string() }),
+  ),
+  listeners: z.number(),
+});
+type Delivery = z.infer<typeof triggered>['deliveries'][number];
+
+const attempt = z.object({
+  status_code: z.number().nullable(),
+  error: z.string().nullable(),
+  duration_ms: z.number().nullable(),
+});
+const delivery = z.object({ status: z.string(), last_attempt: attempt.nullable() });
+
+/** An attempt takes at most 10 s, after the indexer has begun it. */
+const DELIVERY_MS_MAX = 15_000;
+const POLL_MS = 200;
+
+/**
+ * Sends an example of an event, and prints how each webhook answers it.
+ *
+ * @throws CommandError where nothing subscribes to it, or a webhook does not accept it
+ */
+async function trigger(kind: string, call: Session['call']): Promise<void> {
+  const answer = await call('POST /webhooks/trigger', { event: kind });
+  const { event_id, deliveries, listeners } = triggered.parse(answer);
+  if (deliveries.length === 0 && listeners === 0) {
+    throw new CommandError(
+      `No enabled webhook of the wallet subscribes to ${kind}, and nothing listens: ` +
+        'create one, or run svc webhooks listen.',
+    );
+  }
+  console.log(event_id);
+  if (listeners > 0) console.error(`Sent to svc webhooks listen: ${listeners}.`);
+  const accepted = await Promise.all(deliveries.map((each) => showResult(each, call)));
+  if (accepted.includes(false)) throw new CommandError('Not every webhook accepted the event.');
+}
+
+/** @returns whether the webhook accepted it */
+async function showResult(
+  { webhook_id, url, delivery_id }: Delivery,
+  call: Session['call'],
+): Promise<boolean> {
+  const route = `GET /deliveries/${delivery_id}`;
+  const deadline = performance.now() + DELIVERY_MS_MAX;
+  let state = delivery.parse(await call(route));
+  while (state.status === 'pending' && performance.now() < deadline) {
+    await delay(POLL_MS);
+    state = delivery.parse(await call(route));
+  }
+  const { status, last_attempt: last } = state;
+  const result =
+    status === 'pending'
+      ? 'not sent yet'
+      : `${last?.status_code ?? last?.error ?? status} after ${last?.duration_ms ?? '?'} ms`;
+  console.error(`${webhook_id} ${url}: ${result}`);
+  return status === 'delivered';
 }
