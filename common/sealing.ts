@@ -7,17 +7,7 @@ import {
 } from 'node:crypto';
 import { z } from 'zod';
 
-/** Keeps texts secret at rest: the stored bytes are useless without the key, which no database has. */
-export interface Sealing {
-  seal(text: string): Buffer;
-  /** @throws SealingError when the bytes were sealed under a key that is not known, altered or cut */
-  open(sealed: Uint8Array): string;
-  /**
-   * @returns the same text under the key that seals; undefined where it is under that one already
-   * @throws SealingError as `open` does
-   */
-  reseal(sealed: Uint8Array): Buffer | undefined;
-}
+export type Sealing = ReturnType<typeof createSealing>;
 
 /** Sealed bytes that none of the keys opens. */
 export class SealingError extends Error {
@@ -34,13 +24,15 @@ const TAG_END = NONCE_END + TAG_BYTES;
 const VERSION = 1;
 
 /**
+ * Keeps texts secret at rest: the stored bytes are useless without the key, which no database has.
+ *
  * AES-256-GCM as `version ‖ nonce ‖ tag ‖ ciphertext`. A random nonce is safe for 2^32 texts under
  * one key, far more than there will be secrets.
  *
  * @param keyBytes 32, the key that seals
  * @param previousKeyBytes 32, the key that also opens during a change of keys
  */
-export function createSealing(keyBytes: Uint8Array, previousKeyBytes?: Uint8Array): Sealing {
+export function createSealing(keyBytes: Uint8Array, previousKeyBytes?: Uint8Array) {
   const key = createSecretKey(keyBytes);
   const keys = previousKeyBytes ? [key, createSecretKey(previousKeyBytes)] : [key];
 
@@ -56,9 +48,14 @@ export function createSealing(keyBytes: Uint8Array, previousKeyBytes?: Uint8Arra
   }
 
   return {
-    seal: (text) => sealUnder(key, text),
-    open: (sealed) => open(sealed).text,
-    reseal(sealed) {
+    seal: (text: string): Buffer => sealUnder(key, text),
+    /** @throws SealingError when the bytes were sealed under a key that is not known, altered or cut */
+    open: (sealed: Uint8Array): string => open(sealed).text,
+    /**
+     * @returns the same text under the key that seals; undefined where it is under that one already
+     * @throws SealingError as `open` does
+     */
+    reseal(sealed: Uint8Array): Buffer | undefined {
       const { text, openedBy } = open(sealed);
       return openedBy === key ? undefined : sealUnder(key, text);
     },

@@ -9,26 +9,14 @@ interface Part {
   close(): Promise<void> | void;
 }
 
-/** Closes what a process opened, last opened first, within a bound. */
-export interface Shutdown {
-  /** Registers a resource; `close` is called once. */
-  add(name: string, close: () => Promise<void> | void): void;
-  /** Starts a part, which is closed at the end, also when its start fails. */
-  open<Opened extends Part>(name: string, part: Opened): Promise<Opened>;
-  /**
-   * Closes everything. Safe to call again: every caller gets the same run.
-   *
-   * @returns whether all was closed, in time and without an error
-   */
-  run(): Promise<boolean>;
-  /** Ends the process on SIGINT and SIGTERM: 0 when all was closed in time, 1 otherwise. */
-  onSignals(): void;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 /**
+ * Closes what a process opened, last opened first, within a bound.
+ *
  * @param timeoutMs the time all resources together may take; what hangs longer is named in the log
  */
-export function createShutdown(options: { logger: Logger; timeoutMs: number }): Shutdown {
+export function createShutdown(options: { logger: Logger; timeoutMs: number }) {
   const { logger, timeoutMs } = options;
   const resources: { name: string; close: () => Promise<void> | void }[] = [];
   let running: Promise<boolean> | undefined;
@@ -60,25 +48,34 @@ export function createShutdown(options: { logger: Logger; timeoutMs: number }): 
     return clean;
   }
 
-  function start(): Promise<boolean> {
+  /**
+   * Closes everything. Safe to call again: every caller gets the same run.
+   *
+   * @returns whether all was closed, in time and without an error
+   */
+  function run(): Promise<boolean> {
     running ??= closeInTime();
     return running;
   }
 
   return {
-    add: (name, close) => void resources.push({ name, close }),
-    async open(name, part) {
+    /** Registers a resource; `close` is called once. */
+    add: (name: string, close: () => Promise<void> | void): void =>
+      void resources.push({ name, close }),
+    /** Starts a part, which is closed at the end, also when its start fails. */
+    async open<Opened extends Part>(name: string, part: Opened): Promise<Opened> {
       resources.push({ name, close: () => part.close() });
       await part.start?.();
       return part;
     },
-    run: start,
-    onSignals() {
+    run,
+    /** Ends the process on SIGINT and SIGTERM: 0 when all was closed in time, 1 otherwise. */
+    onSignals(): void {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) {
         // Not once: a second signal must not kill what is just being closed.
         process.on(signal, () => {
           logger.info({ msg: 'Received a signal to end', signal });
-          void start().then((clean) => process.exit(clean ? 0 : 1));
+          void run().then((clean) => process.exit(clean ? 0 : 1));
         });
       }
     },

@@ -79,25 +79,20 @@ export async function unlessAborted<Result>(
   }
 }
 
-/** Work that its starter does not wait for, but that a process finishes before it ends. */
-export interface Background {
-  /** @param work must not reject: its starter handles its errors */
-  add(work: Promise<unknown>): void;
-  /** Resolves when all work has ended, also what is added until then. */
-  drain(): Promise<void>;
-}
+export type Background = ReturnType<typeof createBackground>;
 
-export function createBackground(): Background {
+/** Work that its starter does not wait for, but that a process finishes before it ends. */
+export function createBackground() {
   const running = new Set<Promise<unknown>>();
 
-  function add(work: Promise<unknown>): void {
-    running.add(work);
-    void work.finally(() => running.delete(work));
-  }
-
   return {
-    add,
-    async drain() {
+    /** @param work must not reject: its starter handles its errors */
+    add(work: Promise<unknown>): void {
+      running.add(work);
+      void work.finally(() => running.delete(work));
+    },
+    /** Resolves when all work has ended, also what is added until then. */
+    async drain(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },
   };

@@ -111,22 +111,13 @@ export function createGuardedDispatcher(options: {
   });
 }
 
-/** The same for Node's client. */
-export interface GuardedAgents {
-  /** @throws AddressRefusedError for what the URL says by itself */
-  agentFor(url: URL): http.Agent;
-  /** Closes every connection. */
-  destroy(): void;
-}
+export type GuardedAgents = ReturnType<typeof createGuardedAgents>;
 
 /** A connection without a request is closed after so long, as undici does. */
 const IDLE_MS = 4_000;
 
-/** @param options as of `createGuardedDispatcher` */
-export function createGuardedAgents(options: {
-  allowLoopback: boolean;
-  resolve?: ResolveName;
-}): GuardedAgents {
+/** The same for Node's client. @param options as of `createGuardedDispatcher` */
+export function createGuardedAgents(options: { allowLoopback: boolean; resolve?: ResolveName }) {
   const { allowLoopback, resolve = resolveName } = options;
   const kept = {
     keepAlive: true,
@@ -135,12 +126,14 @@ export function createGuardedAgents(options: {
   };
   const agents = { http: new http.Agent(kept), https: new https.Agent(kept) };
   return {
-    agentFor(url) {
+    /** @throws AddressRefusedError for what the URL says by itself */
+    agentFor(url: URL): http.Agent {
       // Node connects to literal addresses without a look-up, so these are decided here.
       assertUrlAllowed(url, allowLoopback);
       return url.protocol === 'https:' ? agents.https : agents.http;
     },
-    destroy() {
+    /** Closes every connection. */
+    destroy(): void {
       agents.http.destroy();
       agents.https.destroy();
     },

@@ -29,13 +29,7 @@ export function answerCharactersMax(tokenLimit: number): number {
   return tokenLimit * CHARACTERS_PER_TOKEN_MAX;
 }
 
-/** Counts tokens as a model does, or within the bounds of `common/tokenizers/tokenCounts.ts` where it cannot. */
-export interface TokenCounts {
-  /** The least number of tokens that a conversation holds for this model. */
-  prompt(modelId: string, messages: readonly Message[]): Promise<number>;
-  /** The largest number of tokens that a worker may have needed for this text. */
-  output(modelId: string, text: string): Promise<number>;
-}
+export type TokenCounts = ReturnType<typeof countWith>;
 
 interface Message {
   role: string;
@@ -52,24 +46,27 @@ const encoder = new TextEncoder();
  *   Hugging Face's `tokenizer.json`. Without a folder all models are estimated
  * @throws ConfigError when a file in it is no tokenizer
  */
-export async function createTokenCounts(options: {
-  folder: string | undefined;
-  logger: Logger;
-}): Promise<TokenCounts & { close(): Promise<void> }> {
+export async function createTokenCounts(options: { folder: string | undefined; logger: Logger }) {
   const { folder, logger } = options;
   const tokenizers = folder === undefined ? undefined : await openTokenizers({ folder, logger });
-  return { ...countWith(tokenizers?.count), close: async () => tokenizers?.close() };
+  return { ...countWith(tokenizers?.count), close: async (): Promise<void> => tokenizers?.close() };
 }
 
-/** @param count undefined without tokenizers; resolves to undefined where it could not count */
-export function countWith(count: Tokenizers['count'] | undefined): TokenCounts {
+/**
+ * Counts tokens as a model does, or within the bounds of this file where it cannot.
+ *
+ * @param count undefined without tokenizers; resolves to undefined where it could not count
+ */
+export function countWith(count: Tokenizers['count'] | undefined) {
   return {
-    async prompt(modelId, messages) {
+    /** The least number of tokens that a conversation holds for this model. */
+    async prompt(modelId: string, messages: readonly Message[]): Promise<number> {
       const texts = beginningOf(messages.map(leastText));
       const counted = await count?.({ modelId, texts, kind: 'prompt' });
       return counted ?? estimatePromptTokens(messages);
     },
-    async output(modelId, text) {
+    /** The largest number of tokens that a worker may have needed for this text. */
+    async output(modelId: string, text: string): Promise<number> {
       const counted = await count?.({ modelId, texts: [text], kind: 'answer' });
       if (counted === undefined) return boundTokens(text);
       // Every token yields at least one byte.
@@ -100,61 +97,41 @@ function beginningOf(texts: readonly string[]): string[] {
   });
 }
 
-/** Tokens for each element of a text. */
-interface Rates {
+/**
+ * Tokens for each element of a text. The least rates that bound the tokens of every measured text, by
+ * every tokenizer, and those nearest to the mean of the tokenizers.
+ */
+const RATES = {
   /** A run of ASCII letters; a capital after a small letter begins another. */
-  word: number;
+  word: { bound: 1.42, estimate: 1.1 },
   /** Its fifth to eighth letter. */
-  fifthLetter: number;
+  fifthLetter: { bound: 0.15, estimate: 0 },
   /** Its ninth letter, and each one after it. */
-  ninthLetter: number;
-  digit: number;
+  ninthLetter: { bound: 0.58, estimate: 0.52 },
+  digit: { bound: 1.3, estimate: 0.76 },
   /** Any other visible ASCII character. */
-  sign: number;
+  sign: { bound: 0.7, estimate: 0.61 },
   /** A run of line ends, or of at least two spaces. */
-  blank: number;
-  greekLetter: number;
-  cyrillicLetter: number;
+  blank: { bound: 1.06, estimate: 0.67 },
+  greekLetter: { bound: 1, estimate: 0.6 },
+  cyrillicLetter: { bound: 0.58, estimate: 0.4 },
   /** Any other character of two bytes. */
-  twoBytes: number;
+  twoBytes: { bound: 1.09, estimate: 0.85 },
   /** A Chinese, Japanese or Korean character. */
-  eastAsian: number;
+  eastAsian: { bound: 1, estimate: 0.67 },
   /** Any other character of three bytes. */
-  threeBytes: number;
-  fourBytes: number;
-}
-
-/** The least rates that bound the tokens of every measured text, by every tokenizer. */
-const BOUND: Rates = {
-  word: 1.42,
-  fifthLetter: 0.15,
-  ninthLetter: 0.58,
-  digit: 1.3,
-  sign: 0.7,
-  blank: 1.06,
-  greekLetter: 1,
-  cyrillicLetter: 0.58,
-  twoBytes: 1.09,
-  eastAsian: 1,
-  threeBytes: 1.4,
-  fourBytes: 2.9,
+  threeBytes: { bound: 1.4, estimate: 1.07 },
+  fourBytes: { bound: 2.9, estimate: 2.04 },
 };
 
-/** The rates nearest to the mean of the tokenizers. */
-const ESTIMATE: Rates = {
-  word: 1.1,
-  fifthLetter: 0,
-  ninthLetter: 0.52,
-  digit: 0.76,
-  sign: 0.61,
-  blank: 0.67,
-  greekLetter: 0.6,
-  cyrillicLetter: 0.4,
-  twoBytes: 0.85,
-  eastAsian: 0.67,
-  threeBytes: 1.07,
-  fourBytes: 2.04,
-};
+type Rates = Readonly<Record<keyof typeof RATES, number>>;
+
+const ratesOf = (kind: 'bound' | 'estimate') =>
+  Object.fromEntries(
+    Object.entries(RATES).map(([element, rate]) => [element, rate[kind]]),
+  ) as Rates;
+const BOUND = ratesOf('bound');
+const ESTIMATE = ratesOf('estimate');
 
 /** Short texts differ most from the average, and the token that ends an answer counts, too. */
 const SPARE_TOKENS = 2;

@@ -6,18 +6,7 @@ import type { Logger } from '../logger.ts';
 import { within } from '../wait.ts';
 import type { Counted, TextsToCount } from './thread.ts';
 
-/** The tokenizers of a folder, in a thread of their own, since a long text takes seconds. */
-export interface Tokenizers {
-  /**
-   * Counts all answers before any prompt, each kind in its order: charges depend on an answer's count,
-   * and anybody can send prompts.
-   *
-   * @returns the tokens of all texts. Undefined when the model has no tokenizer here, the texts are
-   *   too long, too many of their kind wait, or the time is up
-   */
-  count(request: TextsToCount & { kind: Kind }): Promise<number | undefined>;
-  close(): Promise<void>;
-}
+export type Tokenizers = Awaited<ReturnType<typeof openTokenizers>>;
 
 type Kind = 'prompt' | 'answer';
 
@@ -40,11 +29,12 @@ interface Task {
   finish: (tokens: number | undefined) => void;
 }
 
-/** @throws ConfigError when a file of the folder is no tokenizer */
-export async function openTokenizers(options: {
-  folder: string;
-  logger: Logger;
-}): Promise<Tokenizers> {
+/**
+ * The tokenizers of a folder, in a thread of their own, since a long text takes seconds.
+ *
+ * @throws ConfigError when a file of the folder is no tokenizer
+ */
+export async function openTokenizers(options: { folder: string; logger: Logger }) {
   const { folder, logger } = options;
   // Source or compiled, as this file is.
   const script = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
@@ -79,7 +69,15 @@ export async function openTokenizers(options: {
   });
 
   return {
-    async count({ kind, ...request }) {
+    /**
+     * Counts all answers before any prompt, each kind in its order: charges depend on an answer's count,
+     * and anybody can send prompts.
+     *
+     * @returns the tokens of all texts. Undefined when the model has no tokenizer here, the texts are
+     *   too long, too many of their kind wait, or the time is up
+     */
+    async count(asked: TextsToCount & { kind: Kind }): Promise<number | undefined> {
+      const { kind, ...request } = asked;
       const { bytesMax, waitingMax, waitMs } = LIMITS[kind];
       const queue = waiting[kind];
       const bytes = request.texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -94,7 +92,7 @@ export async function openTokenizers(options: {
       if (index !== -1) queue.splice(index, 1);
       return tokens;
     },
-    async close() {
+    async close(): Promise<void> {
       isOpen = false;
       await thread.terminate();
     },

@@ -44,26 +44,16 @@ export interface Engine {
   ): AsyncIterable<EngineEvent>;
 }
 
-/** The text to send after a token, whether a stop sequence was found, and if so, what follows it. */
-interface StopScan {
-  text: string;
-  isStopped: boolean;
-  rest: string;
-}
-
 /**
  * Finds stop sequences in a streamed text. A stop sequence itself is never sent, so text that may
  * begin one is held back until the next token decides.
  */
-export function createStopScanner(stop: string | string[] | undefined): {
-  add(token: string): StopScan;
-  /** @returns the text that was held back, after the last token */
-  flush(): string;
-} {
+export function createStopScanner(stop: string | string[] | undefined) {
   const sequences = [stop ?? []].flat();
   let held = '';
   return {
-    add(token) {
+    /** @returns the text to send after a token, whether a stop sequence was found, and what follows it */
+    add(token: string): { text: string; isStopped: boolean; rest: string } {
       held += token;
       const [first] = sequences
         .map((sequence) => ({ at: held.indexOf(sequence), length: sequence.length }))
@@ -80,7 +70,8 @@ export function createStopScanner(stop: string | string[] | undefined): {
       held = held.slice(text.length);
       return { text, isStopped: false, rest: '' };
     },
-    flush: () => held,
+    /** @returns the text that was held back, after the last token */
+    flush: (): string => held,
   };
 }
 
