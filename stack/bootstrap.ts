@@ -36,34 +36,26 @@ const WINDOW_32K = 32_768;
 const WINDOW_128K = 131_072;
 
 /** The eight models that the service opens with. */
-export const LAUNCH_CATALOG: readonly CatalogModel[] = [
-  offer('max', 'llama-3.3-70b-instruct', '70B', 'Meta', WINDOW_128K),
-  offer('max', 'deepseek-r1-distill-llama-70b', '70B', 'DeepSeek', WINDOW_128K),
-  offer('pro', 'gemma-3-27b-it', '27B', 'Google', WINDOW_128K),
-  offer('pro', 'qwen3-14b', '14B', 'Alibaba', WINDOW_32K),
-  offer('standard', 'qwen3-8b', '8B', 'Alibaba', WINDOW_32K),
-  offer('standard', 'mistral-7b-instruct-v0.3', '7B', 'Mistral AI', WINDOW_32K),
-  offer('lite', 'llama-3.2-3b-instruct', '3B', 'Meta', WINDOW_128K),
-  offer('lite', 'qwen3-1.7b', '1.7B', 'Alibaba', WINDOW_32K),
-];
-
-function offer(
-  tier: Tier,
-  id: string,
-  label: string,
-  originator: string,
-  contextWindowTokens: number,
-): CatalogModel {
-  return {
-    id,
-    tier,
-    label,
-    originator,
-    contextWindowTokens,
-    ...PRICES[tier],
-    longCompletionThresholdTokens: 500,
-  };
-}
+export const LAUNCH_CATALOG: readonly CatalogModel[] = (
+  [
+    ['max', 'llama-3.3-70b-instruct', '70B', 'Meta', WINDOW_128K],
+    ['max', 'deepseek-r1-distill-llama-70b', '70B', 'DeepSeek', WINDOW_128K],
+    ['pro', 'gemma-3-27b-it', '27B', 'Google', WINDOW_128K],
+    ['pro', 'qwen3-14b', '14B', 'Alibaba', WINDOW_32K],
+    ['standard', 'qwen3-8b', '8B', 'Alibaba', WINDOW_32K],
+    ['standard', 'mistral-7b-instruct-v0.3', '7B', 'Mistral AI', WINDOW_32K],
+    ['lite', 'llama-3.2-3b-instruct', '3B', 'Meta', WINDOW_128K],
+    ['lite', 'qwen3-1.7b', '1.7B', 'Alibaba', WINDOW_32K],
+  ] as const
+).map(([tier, id, label, originator, contextWindowTokens]) => ({
+  tier,
+  id,
+  label,
+  originator,
+  contextWindowTokens,
+  ...PRICES[tier],
+  longCompletionThresholdTokens: 500,
+}));
 
 /** Pins what the built-in engine is, which answers for every model. */
 export const BUILTIN_CARD = { cardHash: modelCardHash(builtinCard) };

@@ -39,19 +39,7 @@ export interface ProcessExit {
   lastLines: string;
 }
 
-/** A process of the service. */
-export interface Child {
-  /**
-   * Its address, once it reports that it is ready.
-   *
-   * @throws StackError with its last log lines when it ends or reports nothing in time
-   */
-  ready: Promise<string>;
-  /** Pending while it runs, and for ever after `stop`. */
-  exited: Promise<ProcessExit>;
-  /** Sends SIGTERM, and SIGKILL to what has not ended in time. */
-  stop(): Promise<void>;
-}
+export type Child = ReturnType<typeof startChild>;
 
 /** Most parts need a second, but more on an overloaded machine. */
 const READY_TIMEOUT_MS = 60_000;
@@ -77,7 +65,7 @@ export function startChild(options: {
   isRestart?: boolean;
   readyTimeoutMs?: number;
   stopTimeoutMs?: number;
-}): Child {
+}) {
   const { name, script, environment, logFolder, isRestart = false } = options;
   const { readyTimeoutMs = READY_TIMEOUT_MS, stopTimeoutMs = STOP_TIMEOUT_MS } = options;
   const logPath = join(logFolder, `${name}.log`);
@@ -108,11 +96,17 @@ export function startChild(options: {
   // A caller that waits for `exited` alone must not cause an unhandled rejection.
   ready.catch(() => undefined);
   return {
+    /**
+     * Its address, once it reports that it is ready. Throws StackError with its last log lines when it
+     * ends or reports nothing in time.
+     */
     ready,
-    exited: new Promise((resolve) => {
+    /** Pending while it runs, and for ever after `stop`. */
+    exited: new Promise<ProcessExit>((resolve) => {
       void ended.then((exit) => isStopping || resolve(exit));
     }),
-    async stop() {
+    /** Sends SIGTERM, and SIGKILL to what has not ended in time. */
+    async stop(): Promise<void> {
       isStopping = true;
       child.kill('SIGTERM');
       const timer = new AbortController();

@@ -9,22 +9,14 @@ const PACKAGES = fileURLToPath(new URL('buildPackages.mjs', folder));
 /** A lower priority than every process that answers requests. */
 const LOW_PRIORITY = 10;
 
-/** A build of something that the API serves. */
-interface Build {
-  /** Resolves with the fault, or with undefined once everything is built. */
-  fault: Promise<string | undefined>;
-  /** Ends it; the files that are served stay whole. */
-  stop(): Promise<void>;
-}
-
 /** Builds the pages of the web app where their sources have changed. */
-export const startPagesBuild = (): Build => startBuild(PAGES);
+export const startPagesBuild = () => startBuild(PAGES);
 
 /** Builds the packages where their sources have changed, at a low priority. */
-export const startPackagesBuild = (): Build => startBuild(PACKAGES, LOW_PRIORITY);
+export const startPackagesBuild = () => startBuild(PACKAGES, LOW_PRIORITY);
 
-/** @param priority as `os.setPriority` takes it */
-function startBuild(script: string, priority?: number): Build {
+/** Builds something that the API serves. @param priority as `os.setPriority` takes it */
+function startBuild(script: string, priority?: number) {
   // A group of its own: what it runs, a compiler and npm, ends with it.
   const build = spawn(process.execPath, [script], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -37,10 +29,12 @@ function startBuild(script: string, priority?: number): Build {
   });
   const closed = once(build, 'close');
   return {
-    fault: closed.then(([code]) =>
+    /** Resolves with the fault, or with undefined once everything is built. */
+    fault: closed.then(([code]): string | undefined =>
       code === 0 ? undefined : complaint.trim() || `the build ended with ${code}`,
     ),
-    async stop() {
+    /** Ends it; the files that are served stay whole. */
+    async stop(): Promise<void> {
       const isRunning = build.exitCode === null && build.signalCode === null;
       if (isRunning && build.pid) process.kill(-build.pid, 'SIGKILL');
       await closed;

@@ -16,14 +16,6 @@ interface DevelopmentAccount {
   readonly keypair: Keypair;
 }
 
-/** Signs for the pages of one origin. */
-export interface DevelopmentWallet {
-  readonly url: string;
-  /** From now on it signs for this origin, and until then for none. */
-  serveFor(publicUrl: string): void;
-  close(): Promise<void>;
-}
-
 const BODY_BYTES_MAX = 32_768;
 
 /** A request that is refused. Its message is for the developer of the pages. */
@@ -37,12 +29,10 @@ class RefusedError extends Error {
 }
 
 /**
- * Starts the wallet of a development ledger on loopback. Its keys stay in this process: no other
+ * Starts the wallet of a development ledger on loopback. It signs for the pages of one origin. Its keys stay in this process: no other
  * part of the stack has them. The page asks its user before each signature.
  */
-export async function startDevelopmentWallet(
-  accounts: readonly DevelopmentAccount[],
-): Promise<DevelopmentWallet> {
+export async function startDevelopmentWallet(accounts: readonly DevelopmentAccount[]) {
   let origin: string | undefined;
   let host: string | undefined;
 
@@ -77,10 +67,11 @@ export async function startDevelopmentWallet(
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}`,
-    serveFor(publicUrl) {
+    /** From now on it signs for this origin, and until then for none. */
+    serveFor(publicUrl: string): void {
       origin = new URL(publicUrl).origin;
     },
-    async close() {
+    async close(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await once(server, 'close');

@@ -139,12 +139,14 @@ async function chooseProgram(
 /**
  * Whether the program is there.
  *
+ * @param owner.isKnown whether it was set up from this folder
  * @throws StackError where another key is its upgrade authority, which alone can initialize it
  */
 async function requireOwnProgram(
   connection: LedgerConnection,
-  { programId, authority, isKnown }: Ownership,
+  owner: { programId: PublicKey; authority: PublicKey; isKnown: boolean },
 ): Promise<boolean> {
+  const { programId, authority, isKnown } = owner;
   const found = await readExecutable(connection, programId);
   if ('reason' in found) return false;
   // The authority of a set-up from this folder may be a multisig by now.
@@ -153,13 +155,6 @@ async function requireOwnProgram(
     `The upgrade authority of ${programId} is ${found.upgradeAuthority}, not ${authority} of ` +
       'upgrade-authority.json. Name another --program, or put its key there.',
   );
-}
-
-interface Ownership {
-  programId: PublicKey;
-  authority: PublicKey;
-  /** Whether it was set up from this folder. */
-  isKnown: boolean;
 }
 
 async function missingModels(operator: Operator) {

@@ -6,15 +6,12 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
-import {
-  type DevelopmentWallet,
-  startDevelopmentWallet,
-} from '../../stack/console/developmentWallet.ts';
+import { startDevelopmentWallet } from '../../stack/console/developmentWallet.ts';
 
 const ORIGIN = 'http://127.0.0.1:8080';
 const keypair = Keypair.generate();
 const address = keypair.publicKey.toBase58();
-let wallet: DevelopmentWallet;
+let wallet: Awaited<ReturnType<typeof startDevelopmentWallet>>;
 
 beforeAll(async () => {
   wallet = await startDevelopmentWallet([{ name: 'wallet', keypair }]);
