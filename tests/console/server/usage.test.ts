@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { compareUsage } from '../../../indexer/reconcile/usage.ts';
+import { compareUsage } from '../../../indexer/reconcile/reconcile.ts';
 import { insertMirroredJobs } from '../../../testing/database/jobListings.ts';
 import { type ConsoleScene, LEDGER_SECONDS, openConsoleScene } from './consoleScene.ts';
 
