@@ -24,6 +24,9 @@ import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealin
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
+const durationSetting = (maxMs: number, fallbackMs: number) =>
+  z.coerce.number().int().min(0).max(maxMs).default(fallbackMs);
+
 /** An address that paths are put behind. */
 const rootSetting = httpUrlSetting.transform((url) => url.replace(/\/+$/, ''));
 
@@ -144,24 +147,12 @@ export const environmentSchema = z.object({
   SVC_SUBMISSIONS_MAX: countSetting(64).describe(
     "transactions given to the ledger's node at a time",
   ),
-  SVC_SETTLEMENT_LINGER_MS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(100)
-    .default(0)
-    .describe(
-      'so long a settlement waits for others although none is in flight; while one is, they share the next transaction anyway',
-    ),
-  SVC_ACKNOWLEDGEMENT_LINGER_MS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(1_000)
-    .default(250)
-    .describe(
-      "so long an acknowledgement waits for others, or for its job's end, which contains it for one transaction less",
-    ),
+  SVC_SETTLEMENT_LINGER_MS: durationSetting(100, 0).describe(
+    'so long a settlement waits for others although none is in flight; while one is, they share the next transaction anyway',
+  ),
+  SVC_ACKNOWLEDGEMENT_LINGER_MS: durationSetting(1_000, 250).describe(
+    "so long an acknowledgement waits for others, or for its job's end, which contains it for one transaction less",
+  ),
   ...secretsKeySettings,
   SVC_TOKENIZERS_DIR: z
     .string()
@@ -180,15 +171,9 @@ export const environmentSchema = z.object({
     .describe(
       'how long running requests may take after a signal to end, 300000 at most; npm start insists after ten seconds',
     ),
-  SVC_DRAIN_DELAY_MS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(60_000)
-    .default(0)
-    .describe(
-      'how long a process still takes requests after a signal to end, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
-    ),
+  SVC_DRAIN_DELAY_MS: durationSetting(60_000, 0).describe(
+    'how long a process still takes requests after a signal to end, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
+  ),
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 

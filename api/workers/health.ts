@@ -30,13 +30,8 @@ const healthBody = z.object({
 /** What a worker says of itself. */
 export type WorkerHealth = z.infer<typeof healthBody>;
 
-/** Why a worker takes no jobs, in its own words. */
-interface Unready {
-  reason: string;
-}
-
-/** `refused`: nothing listens at the endpoint. */
-type Answer = WorkerHealth | Unready | 'refused' | undefined;
+/** `reason`: why it takes no jobs, in its own words. `refused`: nothing listens at the endpoint. */
+type Answer = WorkerHealth | { reason: string } | 'refused' | undefined;
 
 export type WorkerProbe = (worker: WorkerRow) => Promise<Answer>;
 

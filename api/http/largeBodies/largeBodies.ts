@@ -40,7 +40,7 @@ export function createLargeBodies(options: {
   bytesMax?: typeof BYTES_MAX;
 }) {
   const { database, catalog, nowSeconds, bytesMax = BYTES_MAX } = options;
-  const bytes = createQuotas(bytesMax, refuse);
+  const hold = createQuotas(bytesMax);
   const turns = createLaneQueue({ limit: 1, nowMs: () => performance.now() });
 
   return {
@@ -63,7 +63,7 @@ export function createLargeBodies(options: {
       throw insufficientCredits(cheapest, available_credits);
     },
     /** Counts what arrives of a body, until it is let go. */
-    hold: bytes.hold,
+    hold,
     /** Parses a body when its wallet's turn comes. @throws what `parse` throws */
     inTurn<Parsed>(wallet: string, parse: () => Parsed): Promise<Parsed> {
       return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ export function createLargeBodies(options: {
 }
 
 /** @throws ApiError */
-function refuse(whose: 'wallet' | 'address' | 'all', limit: number): never {
+function refuse(whose: Whose, limit: number): never {
   if (whose === 'all') {
     throw serviceUnavailable('Too many large bodies are being read; try again.');
   }
@@ -107,52 +107,44 @@ type Whose = keyof Sender | 'all';
  * Counts what each wallet, each address and all together hold at a time, up to a quota.
  *
  * @param max of each of them
- * @param refuse throws what the client gets, where there is no room
+ * @returns what begins to count for a sender
  */
-function createQuotas(
-  max: Readonly<Record<Whose, number>>,
-  refuse: (whose: Whose, limit: number) => never,
-) {
-  const held: Record<Whose, Map<string, number>> = {
-    wallet: new Map(),
-    address: new Map(),
-    all: new Map(),
-  };
+function createQuotas(max: Readonly<Record<Whose, number>>) {
+  /** By whose it is. */
+  const held = new Map<string, number>();
+  const heldBy = (name: string): number => held.get(name) ?? 0;
 
-  return {
-    hold(sender: Sender) {
-      const names: [Whose, string][] = [
-        ['wallet', sender.wallet],
-        ['address', sender.address],
-        ['all', ''],
-      ];
-      let own = 0;
+  return ({ wallet, address }: Sender) => {
+    const quotas = [
+      { whose: 'wallet', name: `wallet ${wallet}` },
+      { whose: 'address', name: `address ${address}` },
+      { whose: 'all', name: 'all' },
+    ] as const;
+    let own = 0;
 
-      function release(): void {
-        for (const [whose, name] of names) {
-          const left = (held[whose].get(name) ?? 0) - own;
-          if (left > 0) held[whose].set(name, left);
-          else held[whose].delete(name);
-        }
-        own = 0;
+    function release(): void {
+      for (const { name } of quotas) {
+        const left = heldBy(name) - own;
+        if (left > 0) held.set(name, left);
+        else held.delete(name);
       }
+      own = 0;
+    }
 
-      return {
-        keep(amount: number): void {
-          const more = amount - own;
-          for (const [whose, name] of names) {
-            if ((held[whose].get(name) ?? 0) + more <= max[whose]) continue;
-            // First, or bodies that arrive together would all refuse each other.
-            release();
-            refuse(whose, max[whose]);
-          }
-          own = amount;
-          for (const [whose, name] of names) {
-            held[whose].set(name, (held[whose].get(name) ?? 0) + more);
-          }
-        },
-        release,
-      };
-    },
+    return {
+      /** @throws ApiError where there is no room; then nothing is held */
+      keep(amount: number): void {
+        const more = amount - own;
+        const exceeded = quotas.find(({ whose, name }) => heldBy(name) + more > max[whose]);
+        if (exceeded) {
+          // First, or bodies that arrive together would all refuse each other.
+          release();
+          refuse(exceeded.whose, max[exceeded.whose]);
+        }
+        own = amount;
+        for (const { name } of quotas) held.set(name, heldBy(name) + more);
+      },
+      release,
+    };
   };
 }
