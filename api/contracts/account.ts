@@ -109,7 +109,6 @@ export const accountRoutes = {
       tag: 'Account',
       summary: 'Show the balance',
       description: 'The credits of the wallet that the key belongs to.',
-      errors: [],
     },
   }),
   getHistory: route('GET', '/account/history', ['session'], {

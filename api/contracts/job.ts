@@ -210,7 +210,6 @@ export const jobRoutes = {
         '`after` alone gives the next newer ones. With both, what lies between is listed from its ' +
         'newest on. `next_cursor` is for `after` where that was given alone, else for `before`. A ' +
         'cursor that names no job of the wallet is a 400; an unknown model gives an empty list.',
-      errors: [],
     },
   }),
   getJobsCsv: route('GET', '/jobs.csv', ['session'], {

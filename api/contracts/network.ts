@@ -238,7 +238,6 @@ export const modelRoutes = {
       tag: 'Models',
       summary: 'List the models',
       description: 'The models that at least one worker hosts, with their prices.',
-      errors: [],
     },
   }),
   getModel: route('GET', '/models/:model_id', ['key', 'public'], {

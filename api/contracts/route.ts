@@ -53,7 +53,7 @@ export interface RouteDocs {
   readonly requestHeaders?: Readonly<Record<string, string>>;
   readonly headers?: readonly ResponseHeader[];
   /** Beyond those that every endpoint has. */
-  readonly errors: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** A route by its method, path and callers, which its handler's types follow from. */

@@ -145,7 +145,6 @@ export const webhookRoutes = {
       tag: 'Webhooks',
       summary: 'List webhooks',
       description: 'Our choice of form: a list object. No secret is in it.',
-      errors: [],
     },
   }),
   deleteWebhook: route('DELETE', WEBHOOK, ['key', 'session'], {

@@ -101,7 +101,7 @@ export function describeEndpoint(endpoint: Endpoint, publicUrl: string): Operati
     }),
     responses: {
       '200': answerOf(endpoint),
-      ...describeErrors([...commonErrors, ...docs.errors], {
+      ...describeErrors([...commonErrors, ...(docs.errors ?? [])], {
         isPathModel: docs.pathParameters?.model_id !== undefined,
         locks: needsSpender ?? false,
         publicUrl,
