@@ -72,7 +72,7 @@ export async function openJobs(options: JobOptions) {
     publicUrl: options.publicUrl,
     nowSeconds: clock.nowSeconds,
     observeLock,
-    signReceipt: createReceiptSigner({ programId, signer: options.signer }),
+    signReceipt: createReceiptSigner(programId, options.signer),
     observeStage: (name, durationMs) => metrics.stage(name, durationMs / 1_000),
     observeJob({ job, wallet, durationsMs }) {
       timings.add({

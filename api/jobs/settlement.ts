@@ -154,13 +154,7 @@ export function settleAnswer(
 }
 
 /** Signs that a text was delivered; see the delivery receipt in SECURITY.md. */
-export function createReceiptSigner({
-  programId,
-  signer,
-}: {
-  programId: PublicKey;
-  signer: KeyHolder;
-}) {
+export function createReceiptSigner(programId: PublicKey, signer: KeyHolder) {
   return async (job: LockedJob, outputHash: Uint8Array): Promise<string> => {
     const message = receiptMessage({ programId, job: job.address, outputHash });
     return formatReceipt(signer.publicKey, await signHashedBy(message, signer));

@@ -39,14 +39,6 @@ const KEY_BYTES = 32;
 const VISIBLE_KEY = /^[\x21-\x7e]{1,255}$/;
 const RETRY_COUNT = /^[1-9]\d{0,2}$/;
 
-/** What a request is named by. */
-interface Nameable {
-  wallet: string;
-  apiKey: string;
-  rawBody: Uint8Array;
-  idempotencyKey: string | undefined;
-}
-
 /**
  * Identifies requests by their Idempotency-Key, and without one by their body: the official clients
  * retry without a key and only count (`x-stainless-retry-count`). Requests with one body may be
@@ -55,11 +47,21 @@ interface Nameable {
  * @param secret keys the HMACs, so that a short body or key cannot be guessed from the database
  */
 export function createRequestIdentification(secret: Uint8Array) {
-  const name = createNaming(secret);
+  const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
+  // Bytes would be made a key for each HMAC, which takes five times as long as the HMAC.
+  const hmacKey = createSecretKey(Buffer.from(keyBytes));
+  const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
+    createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
 
   /** @throws ApiError when the Idempotency-Key is malformed */
-  return (request: Nameable & { retryCount: string | undefined }): RequestIdentity => {
-    const { idempotencyKey, retryCount } = request;
+  return (request: {
+    wallet: string;
+    apiKey: string;
+    rawBody: Uint8Array;
+    idempotencyKey: string | undefined;
+    retryCount: string | undefined;
+  }): RequestIdentity => {
+    const { wallet, apiKey, rawBody, idempotencyKey, retryCount } = request;
     if (idempotencyKey !== undefined && !VISIBLE_KEY.test(idempotencyKey)) {
       throw new ApiError(
         'invalid_request',
@@ -68,31 +70,16 @@ export function createRequestIdentification(secret: Uint8Array) {
       );
     }
     const hasKey = idempotencyKey !== undefined;
-    const mayRepeat = hasKey || RETRY_COUNT.test(retryCount ?? '');
-    return {
-      ...name(request),
-      hasKey,
-      mayRepeat,
-      lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
-    };
-  };
-}
-
-function createNaming(secret: Uint8Array) {
-  const keyBytes = hkdfSync('sha256', secret, '', 'idempotency', KEY_BYTES);
-  // Bytes would be made a key for each HMAC, which takes five times as long as the HMAC.
-  const hmacKey = createSecretKey(Buffer.from(keyBytes));
-  const hmac = (purpose: string, bytes: string | Uint8Array): Buffer =>
-    createHmac('sha256', hmacKey).update(`${purpose}\0`).update(bytes).digest();
-
-  return ({ wallet, apiKey, rawBody, idempotencyKey }: Nameable) => {
     const bodyHmac = hmac('body', rawBody);
     const own = idempotencyKey ?? bodyHmac.toString('base64');
     return {
       wallet,
       bodyHmac,
-      requestKey: idempotencyKey !== undefined ? hmac('key', idempotencyKey) : bodyHmac,
+      requestKey: hasKey ? hmac('key', idempotencyKey) : bodyHmac,
       copyKey: () => hmac('answer copy', `${apiKey}\0${own}`),
+      hasKey,
+      mayRepeat: hasKey || RETRY_COUNT.test(retryCount ?? ''),
+      lifetimeSeconds: hasKey ? DAY_SECONDS : SILENT_RETRY_SECONDS,
     };
   };
 }
