@@ -19,7 +19,8 @@ import type { Observation } from './sql/workers.ts';
 import type { ApiMetrics } from './telemetry/metrics.ts';
 import type { WorkerDirectory } from './workers/directory.ts';
 
-interface JobOptions {
+/** What requests do with jobs: complete, find and dispute them. It wires the request path of a job. Its leases and timings are closed by `shutdown`. */
+export async function openJobs(options: {
   resources: Resources;
   catalog: Catalog;
   watch: JobWatch;
@@ -31,10 +32,7 @@ interface JobOptions {
   shutdown: Shutdown;
   logger: Logger;
   time: Time;
-}
-
-/** What requests do with jobs: complete, find and dispute them. It wires the request path of a job. Its leases and timings are closed by `shutdown`. */
-export async function openJobs(options: JobOptions) {
+}) {
   const { resources, catalog, watch, directory, metrics, shutdown, logger } = options;
   const { pool, requestPool, ledger } = resources;
   const { clock } = ledger;

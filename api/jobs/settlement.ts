@@ -19,10 +19,7 @@ import type { Stages } from '../telemetry/tracing.ts';
 import type { AnswerCopy, NewClaim } from './claim.ts';
 import { type RefundServices, refundWhenDue } from './refund.ts';
 
-/** From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror. */
-interface SettlementServices extends RefundServices {
-  escrow: Pick<Escrow, 'settle' | 'readSettlement' | 'fail' | 'refund'>;
-}
+// From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror.
 
 /** A settlement waits this long for a database that is away. */
 const STORE_WAIT_MS = 2_000;
@@ -107,7 +104,7 @@ interface PendingResult {
 
 /** Settles once `stored` resolves; refunds when that is too late for the answer's proof. */
 export function settleAnswer(
-  services: SettlementServices,
+  services: RefundServices & { escrow: Pick<Escrow, 'settle' | 'readSettlement'> },
   options: {
     job: LockedJob;
     answer: ProvenAnswer;

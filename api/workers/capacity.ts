@@ -71,11 +71,6 @@ export function recordUnreachable(worker: KnownWorker): void {
   worker.answeredAtMs = -Infinity;
 }
 
-interface FirstToken {
-  ms: number;
-  observedAtMs: number;
-}
-
 /** Weight of the newest observation: an old slow start is forgotten within a few requests. */
 const SMOOTHING = 0.3;
 
@@ -96,7 +91,7 @@ export function newWorker(row: WorkerRow) {
     /** Jobs that this process has given it, or is about to. */
     inFlight: 0,
     /** Smoothed time to first token by model address. */
-    firstTokens: new Map<string, FirstToken>(),
+    firstTokens: new Map<string, { ms: number; observedAtMs: number }>(),
     /** Smoothed time that a proven job held capacity; 0 until one did. */
     jobMs: 0,
     cooldown: newCooldown(),

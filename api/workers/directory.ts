@@ -34,12 +34,6 @@ const READ_INTERVAL_MS = 1_000;
 /** A worker whose last answer is older is not offered work. */
 const ANSWER_AGE_MAX_MS = 30_000;
 
-/** Is called with what workers do, to record it. */
-interface WorkerObserver {
-  probed(worker: string, isAnswered: boolean): void;
-  failed(worker: string, modelAddress: string): void;
-}
-
 export type WorkerDirectory = ReturnType<typeof createWorkerDirectory>;
 
 /**
@@ -53,7 +47,11 @@ export function createWorkerDirectory(options: {
   probe: WorkerProbe;
   time?: Time;
   random?: () => number;
-  observer?: WorkerObserver;
+  /** Is called with what workers do, to record it. */
+  observer?: {
+    probed(worker: string, isAnswered: boolean): void;
+    failed(worker: string, modelAddress: string): void;
+  };
 }) {
   const { database, logger, probe, time = systemTime, random = Math.random, observer } = options;
   const { nowMs } = time;
