@@ -72,11 +72,7 @@ export const APP_PAGES = {
     menu: { group: 'Network' },
     reads: ['/models'],
   },
-  '/console/models/:model': {
-    module: 'pages/public/modelPage.tsx',
-    access: 'public',
-    reads: [],
-  },
+  '/console/models/:model': { module: 'pages/public/modelPage.tsx', access: 'public', reads: [] },
   '/console/workers': {
     module: 'pages/public/workersPage.tsx',
     access: 'public',
@@ -170,10 +166,7 @@ export const APP_PAGES = {
       title: 'Operator',
       lead: 'The API keys of this service, and what it follows on the ledger: pauses, gateway, models.',
     },
-    menu: {
-      group: 'Duties',
-      roles: ['operator', 'authority', 'gateway_operator'],
-    },
+    menu: { group: 'Duties', roles: ['operator', 'authority', 'gateway_operator'] },
     reads: ['/operator/ledger'],
   },
   '/console/arbiter': {

@@ -1,5 +1,6 @@
 import type { Express } from 'express';
 import type pg from 'pg';
+import type { Database } from '../../common/postgres.ts';
 import type { Sealing } from '../../common/sealing.ts';
 import type { Rpc } from '../../programs/client/rpc/rpc.ts';
 import type { Budget } from '../../webhookOperations/budget.ts';
@@ -21,10 +22,10 @@ import { usageHandlers } from '../routes/usage.ts';
 import { webhookOperationHandlers } from '../routes/webhookOperations.ts';
 import { createSessions } from '../sessions/sessions.ts';
 import { createSignInTexts } from '../sessions/signInText.ts';
+import { selectGenesisHash } from '../sql/sessions.ts';
 import type { Readiness } from '../status/readiness.ts';
 import type { WebhookListeners } from '../stream/webhookListeners.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
-import { chainOf, createGenesisHash } from './ledgerName.ts';
 import type { PageFiles } from './pages/files.ts';
 import { servePages } from './pages/servePages.ts';
 
@@ -102,4 +103,27 @@ export function serveConsole(
     ...operatorHandlers(all),
   };
   serveRoutes(app, pageRoutes, pageHandlers, { entrance, largeBodies });
+}
+
+/** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */
+const CLUSTERS: Readonly<Record<string, string>> = {
+  '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp': 'mainnet',
+  EtWTRABZaYq6iMfeYKouRu166VU2xqa1: 'devnet',
+  '4uhcVJyU9pJkvQyS88uRDiswHXSGkY9z': 'testnet',
+};
+const NAME_LENGTH = 32;
+
+/** What wallets call a ledger, by its genesis hash. */
+function chainOf(genesisHash: string | null): string {
+  const cluster = CLUSTERS[genesisHash?.slice(0, NAME_LENGTH) ?? ''];
+  return `solana:${cluster ?? 'localnet'}`;
+}
+
+/** Reads the genesis hash of the mirror's ledger, until it is known. */
+function createGenesisHash(database: Database): () => Promise<string | null> {
+  let known: string | undefined;
+  return async () => {
+    known ??= await selectGenesisHash(database);
+    return known ?? null;
+  };
 }

@@ -2,12 +2,11 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { useConfig } from '../data/ledger.ts';
 import { POLL_MS, useRead } from '../data/queries.ts';
-import { Address } from '../design/address.tsx';
 import { Button, IconButton } from '../design/button.tsx';
-import { Credits } from '../design/credits.tsx';
 import { CrossIcon, MenuIcon } from '../design/icons.tsx';
 import { joinClasses } from '../design/joinClasses.ts';
 import { onUse } from '../design/onUse.tsx';
+import { Address, Credits } from '../design/values.tsx';
 import { useSession } from '../session/session.tsx';
 import { Banners } from './banners.tsx';
 import styles from './layout.module.css';
@@ -16,7 +15,7 @@ import { type DestinationGroup, isCurrent, navigationFor } from './navigation.ts
 const DevelopmentWallet = onUse(() => import('../wallet/developmentWalletHost.tsx'));
 
 /** The navigation at the left, or behind a button where there is no room, and the page beside it. */
-export function Layout({ children }: { readonly children: ReactNode }) {
+export function Layout({ children }: { children: ReactNode }) {
   const { session } = useSession();
   const config = useConfig();
   const [path] = useLocation();
@@ -65,7 +64,7 @@ export function Layout({ children }: { readonly children: ReactNode }) {
   );
 }
 
-function Group({ group, path }: { readonly group: DestinationGroup; readonly path: string }) {
+function Group({ group, path }: { group: DestinationGroup; path: string }) {
   return (
     <div>
       <p className={styles.group}>{group.name}</p>
@@ -123,7 +122,7 @@ function SignIn() {
   );
 }
 
-function Wallet({ address }: { readonly address: string }) {
+function Wallet({ address }: { address: string }) {
   const { signOut, signOutError } = useSession();
   return (
     <>

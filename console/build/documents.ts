@@ -96,8 +96,5 @@ function linksOf(bundle: Rolldown.OutputBundle, modules: readonly string[]): Lin
     if (entry === undefined) throw new Error(`The bundle has no chunk of ${module}`);
     visit(entry);
   }
-  return [...found].map(({ fileName }) => ({
-    path: fileName,
-    attributes: 'rel="modulepreload"',
-  }));
+  return [...found].map(({ fileName }) => ({ path: fileName, attributes: 'rel="modulepreload"' }));
 }

@@ -1,4 +1,3 @@
-import { explorerLink } from './explorer.ts';
 import { useRead } from './queries.ts';
 
 /** The settings of this deployment for the pages. They do not change while a page is open. */
@@ -25,4 +24,22 @@ export function verifyLink(
   const known = new URLSearchParams();
   for (const key of KEYS) if (facts[key]) known.set(key, facts[key]);
   return `/verify/${encodeURIComponent(job)}${known.size > 0 ? `#${known}` : ''}`;
+}
+
+/** An explorer's page of a transaction or address. For a local ledger, the explorer asks its node. */
+export function explorerLink(
+  ledger: { readonly chain: string; readonly rpc_url: string | null } | undefined,
+  kind: 'tx' | 'address',
+  name: string,
+): string | undefined {
+  if (ledger === undefined) return undefined;
+  const url = new URL(`https://explorer.solana.com/${kind}/${encodeURIComponent(name)}`);
+  const cluster = ledger.chain.replace(/^solana:/, '');
+  if (cluster === 'devnet' || cluster === 'testnet') url.searchParams.set('cluster', cluster);
+  else if (cluster !== 'mainnet') {
+    if (ledger.rpc_url === null) return undefined;
+    url.searchParams.set('cluster', 'custom');
+    url.searchParams.set('customUrl', ledger.rpc_url);
+  }
+  return url.href;
 }

@@ -34,7 +34,8 @@ export function createQueryClient(): QueryClient {
         refetchIntervalInBackground: false,
         refetchOnReconnect: () => !document.hidden,
       },
-      mutations: { onError: noteEndedSession },
+      // Offline one fails at once, so that nothing is sent later that its owner has forgotten.
+      mutations: { networkMode: 'always', onError: noteEndedSession },
     },
   });
 }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useEffectEvent } from 'react';
 
 /** What a tab of this browser sends to the others. No key, prompt or answer. */
 type News<Ended> =
@@ -21,10 +21,9 @@ export function notifyTabs<Ended = never>(news: News<Ended>): void {
 
 /** Listens to what other tabs send, for as long as the caller is drawn. */
 export function useNews<Ended = never>(listener: (news: News<Ended>) => void): void {
-  const latest = useRef(listener);
-  latest.current = listener;
+  const onNews = useEffectEvent(listener);
   useEffect(() => {
-    const receive = ({ data }: MessageEvent<News<Ended>>) => latest.current(data);
+    const receive = ({ data }: MessageEvent<News<Ended>>) => onNews(data);
     const opened = open();
     opened.addEventListener('message', receive);
     return () => opened.removeEventListener('message', receive);

@@ -14,8 +14,6 @@ export function useChange<Input, Result>(
   const client = useQueryClient();
   return useMutation({
     mutationFn: change,
-    // Offline it fails at once, so that nothing is sent later that its owner has forgotten.
-    networkMode: 'always',
     onSettled: () => {
       notifyTabs({ kind: 'changed', paths });
       return readAgain(client, paths);

@@ -8,7 +8,7 @@ const LANGUAGE_CHARACTERS_MAX = 32;
 export function CodeTabs({
   samples,
 }: {
-  readonly samples: readonly (readonly [language: string, code: string])[];
+  samples: readonly (readonly [language: string, code: string])[];
 }) {
   const [shown, setShown] = useState(samples[0]?.[0]);
   const code = samples.find(([language]) => language === shown)?.[1] ?? '';
@@ -37,13 +37,7 @@ export function CodeTabs({
 }
 
 /** Code that a text contains. @param language as the text names it */
-export function CodeBlock({
-  language,
-  code,
-}: {
-  readonly language: string;
-  readonly code: string;
-}) {
+export function CodeBlock({ language, code }: { language: string; code: string }) {
   const name = language.slice(0, LANGUAGE_CHARACTERS_MAX);
   return (
     <div className={styles.block}>
@@ -56,7 +50,7 @@ export function CodeBlock({
   );
 }
 
-export function Pre({ code, label }: { readonly code: string; readonly label: string }) {
+export function Pre({ code, label }: { code: string; label: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section aria-label={label} tabIndex={0} className={`${styles.pre} sideways`}>
@@ -66,7 +60,7 @@ export function Pre({ code, label }: { readonly code: string; readonly label: st
 }
 
 /** One command with its copy button. */
-export function Command({ text }: { readonly text: string }) {
+export function Command({ text }: { text: string }) {
   return (
     <div className={`${styles.block} ${styles.line}`}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}

@@ -1,39 +1,22 @@
-import { type ReactNode, useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { ErrorNotice } from './notice.tsx';
 
 /** Asks before something that cannot be taken back. */
-export function Confirm({
-  title,
-  children,
-  action,
-  money,
-  onConfirm,
-  onClose,
-}: {
-  readonly title: string;
-  readonly children: ReactNode;
+export function Confirm(props: {
+  title: string;
+  children: ReactNode;
   /** What the button does, as its label. */
-  readonly action: string;
+  action: string;
   /** What became of the money where it fails. */
-  readonly money: string;
-  readonly onConfirm: () => Promise<unknown>;
-  readonly onClose: () => void;
+  money: string;
+  onConfirm: () => Promise<unknown>;
+  onClose: () => void;
 }) {
-  const [isPending, setPending] = useState(false);
-  const [error, setError] = useState<unknown>();
-  const confirm = async () => {
-    setPending(true);
-    setError(undefined);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (thrown) {
-      setError(thrown);
-      setPending(false);
-    }
-  };
+  const { title, children, action, money, onConfirm, onClose } = props;
+  const { isPending, error, mutate } = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (
     <Dialog
       title={title}
@@ -41,14 +24,14 @@ export function Confirm({
       foot={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button kind="danger" pending={isPending && 'One moment…'} onClick={() => void confirm()}>
+          <Button kind="danger" pending={isPending && 'One moment…'} onClick={() => mutate()}>
             {action}
           </Button>
         </>
       }
     >
       {children}
-      {error !== undefined && <ErrorNotice error={error} money={money} />}
+      <ErrorNotice error={error} money={money} />
     </Dialog>
   );
 }

@@ -35,7 +35,7 @@ function useCopy(text: string): ['copied' | 'refused' | undefined, () => void] {
 }
 
 /** @param what as it is called in "Copy …" */
-export function CopyIconButton({ text, what }: { readonly text: string; readonly what: string }) {
+export function CopyIconButton({ text, what }: { text: string; what: string }) {
   const [outcome, copy] = useCopy(text);
   return (
     <>
@@ -47,13 +47,7 @@ export function CopyIconButton({ text, what }: { readonly text: string; readonly
   );
 }
 
-export function CopyButton({
-  text,
-  label = 'Copy',
-}: {
-  readonly text: string;
-  readonly label?: string;
-}) {
+export function CopyButton({ text, label = 'Copy' }: { text: string; label?: string }) {
   const [outcome, copy] = useCopy(text);
   const words = { copied: 'Copied', refused: 'Select it by hand' };
   return (
@@ -63,7 +57,7 @@ export function CopyButton({
   );
 }
 
-function Announced({ outcome }: { readonly outcome: string | undefined }) {
+function Announced({ outcome }: { outcome: string | undefined }) {
   return (
     <span role="status" className="offscreen">
       {outcome === 'copied' ? 'Copied' : ''}

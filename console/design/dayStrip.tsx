@@ -23,17 +23,13 @@ function kindOf({ probes, answered }: Span): 'full' | 'some' | 'none' {
  * @param props.from what the first span is called; in a table, whose head says so, none
  * @param props.words what the numbers of a span count
  */
-export function DayStrip({
-  label,
-  spans,
-  from,
-  words = 'probes answered',
-}: {
-  readonly label: string;
-  readonly spans: readonly (Span | false | undefined)[];
-  readonly from?: string;
-  readonly words?: string;
+export function DayStrip(props: {
+  label: string;
+  spans: readonly (Span | false | undefined)[];
+  from?: string;
+  words?: string;
 }) {
+  const { label, spans, from, words = 'probes answered' } = props;
   return (
     <div role="img" aria-label={label}>
       <div className={joinClasses(styles.strip, from === undefined && styles.low)}>
@@ -59,15 +55,12 @@ interface Bar {
 }
 
 /** A value by day, oldest first: each bar in proportion to the greatest. */
-export function DayBars({
-  label,
-  bars,
-  from,
-}: {
-  readonly label: string;
-  readonly bars: readonly (Bar | undefined)[];
-  readonly from: string;
+export function DayBars(props: {
+  label: string;
+  bars: readonly (Bar | undefined)[];
+  from: string;
 }) {
+  const { label, bars, from } = props;
   const most = Math.max(...bars.map((bar) => bar?.value ?? 0));
   return (
     <div role="img" aria-label={label}>
@@ -86,7 +79,7 @@ export function DayBars({
   );
 }
 
-const Legend = ({ from }: { readonly from: string }) => (
+const Legend = ({ from }: { from: string }) => (
   <div className={styles.legend}>
     <span>{from}</span>
     <span>now</span>

@@ -33,17 +33,17 @@ const UNITS = [
   ['s', SECOND_MS],
 ] as const;
 
-/** A time that long ago, in its largest unit: `5m ago`. */
-export function formatAgo(ms: number): string {
+/** In its largest unit, as `5m`; undefined below a second. */
+function inUnit(ms: number): string | undefined {
   const unit = UNITS.find(([, length]) => ms >= length);
-  return unit ? `${Math.trunc(ms / unit[1])}${unit[0]} ago` : 'now';
+  return unit && `${Math.trunc(ms / unit[1])}${unit[0]}`;
 }
 
-/** A time that far ahead, in its largest unit: `in 5m`. */
-export function formatAhead(ms: number): string {
-  const unit = UNITS.find(([, length]) => ms >= length);
-  return unit ? `in ${Math.trunc(ms / unit[1])}${unit[0]}` : 'now';
-}
+/** A time that long ago: `5m ago`. */
+export const formatAgo = (ms: number): string => (inUnit(ms) ? `${inUnit(ms)} ago` : 'now');
+
+/** A time that far ahead: `in 5m`. */
+export const formatAhead = (ms: number): string => (inUnit(ms) ? `in ${inUnit(ms)}` : 'now');
 
 /** `2026-11-05 18:14:44 UTC`. */
 export function formatTime(iso: string): string {

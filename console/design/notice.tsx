@@ -1,18 +1,16 @@
 import type { ReactNode } from 'react';
+import type { Read } from '../data/queries.ts';
 import { Button } from './button.tsx';
 import { joinClasses } from './joinClasses.ts';
 import styles from './notice.module.css';
 
 /** A few sentences that matter now. */
-export function Notice({
-  tone,
-  children,
-  action,
-}: {
-  readonly tone: 'bad' | 'warn' | 'ok' | 'info';
-  readonly children: ReactNode;
-  readonly action?: ReactNode;
+export function Notice(props: {
+  tone: 'bad' | 'warn' | 'ok' | 'info';
+  children: ReactNode;
+  action?: ReactNode;
 }) {
+  const { tone, children, action } = props;
   return (
     <div
       className={joinClasses(styles.notice, styles[tone])}
@@ -26,16 +24,14 @@ export function Notice({
   );
 }
 
-/** What went wrong, and what became of the money. */
-export function ErrorNotice({
-  error,
-  money,
-  onRetry,
-}: {
-  readonly error: unknown;
-  readonly money: string;
-  readonly onRetry?: (() => void) | undefined;
+/** What went wrong, if anything did, and what became of the money. */
+export function ErrorNotice(props: {
+  error: unknown;
+  money: string;
+  onRetry?: (() => void) | undefined;
 }) {
+  const { error, money, onRetry } = props;
+  if (error === undefined || error === null) return null;
   return (
     <Notice
       tone="bad"
@@ -63,14 +59,9 @@ export function Reading({
   what,
   money = 'Credits are on the ledger and not affected.',
 }: {
-  readonly of: {
-    readonly data: unknown;
-    readonly error: Error | null;
-    readonly isLoading: boolean;
-    readonly refetch: () => unknown;
-  };
-  readonly what: string;
-  readonly money?: string;
+  of: Read<unknown>;
+  what: string;
+  money?: string;
 }) {
   if (error === null) return isLoading ? <Loading what={what} /> : null;
   const age = data === undefined ? '' : ' What you see was read before.';
@@ -78,13 +69,7 @@ export function Reading({
 }
 
 /** A list without entries, with what makes the first one. */
-export function Empty({
-  title,
-  children,
-}: {
-  readonly title: string;
-  readonly children: ReactNode;
-}) {
+export function Empty({ title, children }: { title: string; children: ReactNode }) {
   return (
     <div className={styles.empty}>
       <p className={styles.emptyTitle}>{title}</p>
@@ -94,7 +79,7 @@ export function Empty({
 }
 
 /** Keeps the place of what is being read, so that nothing moves when it comes. */
-export function Loading({ what }: { readonly what: string }) {
+export function Loading({ what }: { what: string }) {
   return (
     <p className={styles.loading} role="status">
       Reading {what}…

@@ -4,17 +4,13 @@ import { joinClasses } from './joinClasses.ts';
 import styles from './page.module.css';
 
 /** The head of a page: its title is also the document's. */
-export function PageHeader({
-  title,
-  lead,
-  size,
-  children,
-}: {
-  readonly title: string;
-  readonly lead?: ReactNode;
-  readonly size?: 'large';
-  readonly children?: ReactNode;
+export function PageHeader(props: {
+  title: string;
+  lead?: ReactNode;
+  size?: 'large';
+  children?: ReactNode;
 }) {
+  const { title, lead, size, children } = props;
   useEffect(() => {
     document.title = `${title} · svc`;
   }, [title]);
@@ -29,17 +25,13 @@ export function PageHeader({
   );
 }
 
-export function Section({
-  title,
-  lead,
-  actions,
-  children,
-}: {
-  readonly title: string;
-  readonly lead?: ReactNode;
-  readonly actions?: ReactNode;
-  readonly children: ReactNode;
+export function Section(props: {
+  title: string;
+  lead?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
 }) {
+  const { title, lead, actions, children } = props;
   const id = useId();
   return (
     <section className={styles.section} aria-labelledby={id}>
@@ -89,13 +81,7 @@ export function Facts({ entries }: Entries) {
 }
 
 /** Fields of which Enter does the same as the button at their end. */
-export function Form({
-  onSubmit,
-  children,
-}: {
-  readonly onSubmit: () => void;
-  readonly children: ReactNode;
-}) {
+export function Form({ onSubmit, children }: { onSubmit: () => void; children: ReactNode }) {
   return (
     <form
       className={styles.form}
@@ -109,13 +95,13 @@ export function Form({
   );
 }
 
-export const Row = ({ children }: { readonly children: ReactNode }) => (
+export const Row = ({ children }: { children: ReactNode }) => (
   <div className={styles.row}>{children}</div>
 );
-export const Stack = ({ children }: { readonly children: ReactNode }) => (
+export const Stack = ({ children }: { children: ReactNode }) => (
   <div className={styles.stack}>{children}</div>
 );
-export const Filters = ({ label, children }: { readonly label: string; children: ReactNode }) => (
+export const Filters = ({ label, children }: { label: string; children: ReactNode }) => (
   <search className={styles.filters} aria-label={label}>
     {children}
   </search>
@@ -125,7 +111,7 @@ export const Filters = ({ label, children }: { readonly label: string; children:
 export const ReadMore = ({
   of: { hasMore, isReadingMore, readMore },
 }: {
-  readonly of: { hasMore: boolean; isReadingMore: boolean; readMore: () => void };
+  of: { hasMore: boolean; isReadingMore: boolean; readMore: () => void };
 }) =>
   hasMore && (
     <Row>

@@ -16,18 +16,17 @@ export interface Column<Row> {
 }
 
 /** A table that scrolls by itself where it is wider than the page. On a phone each row has lines. */
-export function Table<Row>({
-  caption,
-  columns,
-  rows,
-  rowKey,
-}: {
+export function Table<Row>(props: {
   /** The table's name for assistive technology. */
-  readonly caption: string;
-  readonly columns: readonly Column<Row>[];
-  readonly rows: readonly Row[];
-  readonly rowKey: (row: Row) => string;
+  caption: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  rowKey: (row: Row) => string;
+  /** Stands in its place where there are no rows. */
+  empty?: ReactNode;
 }) {
+  const { caption, columns, rows, rowKey, empty } = props;
+  if (empty && rows.length === 0) return empty;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard
     <section className={`${styles.scroll} sideways`} tabIndex={0} aria-label={caption}>

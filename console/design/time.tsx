@@ -26,34 +26,30 @@ export function useNow(stepMs = SECOND_MS): number {
   return useSyncExternalStore(subscribe, () => Math.floor(serviceNow() / stepMs) * stepMs);
 }
 
-/** How long ago, with the whole time on hover. */
-export function Ago({ time }: { readonly time: string }) {
-  const now = useNow();
-  return (
-    <time dateTime={time} title={formatTime(time)} className="number">
-      {formatAgo(now - Date.parse(time))}
-    </time>
-  );
+interface TimeProps {
+  readonly time: string;
 }
+
+/** How long ago, with the whole time on hover. */
+export const Ago = ({ time }: TimeProps) => (
+  <time dateTime={time} title={formatTime(time)} className="number">
+    {formatAgo(useNow() - Date.parse(time))}
+  </time>
+);
 
 /** How far ahead, with the whole time on hover. */
-export function Ahead({ time }: { readonly time: string }) {
-  const now = useNow();
-  return (
-    <time dateTime={time} title={formatTime(time)} className="number">
-      {formatAhead(Date.parse(time) - now)}
-    </time>
-  );
-}
+export const Ahead = ({ time }: TimeProps) => (
+  <time dateTime={time} title={formatTime(time)} className="number">
+    {formatAhead(Date.parse(time) - useNow())}
+  </time>
+);
 
 /** The whole time, for the details of one thing. Lists say how long ago. */
-export function Time({ time }: { readonly time: string }) {
-  return (
-    <time dateTime={time} className="number">
-      {formatTime(time)}
-    </time>
-  );
-}
+export const Time = ({ time }: TimeProps) => (
+  <time dateTime={time} className="number">
+    {formatTime(time)}
+  </time>
+);
 
 /** `0:42`, `23:05:10`: what is left; `0:00` when nothing is. */
 export function formatLeft(ms: number): string {

@@ -1,7 +1,6 @@
 import type { SendResult } from '@svc-inference/client/wallet';
 import type { Plan } from '../../programs/client/wallet/plan.ts';
-import { createStore, useStore } from '../data/browserStore.ts';
-import { storage } from '../data/storage.ts';
+import { createStore, storage, useStore } from '../data/browserStore.ts';
 import { notifyTabs } from '../data/tabs.ts';
 
 /** A signed transaction whose result is not certain yet. */

@@ -1,11 +1,11 @@
 import { followTransaction } from '@svc-inference/client/wallet';
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { readAgain, useRead } from '../data/queries.ts';
-import { Transaction } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { Transaction } from '../design/values.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import {
   dismissEnded,
@@ -37,7 +37,7 @@ export default function PendingBanner() {
   );
 }
 
-function Followed({ transaction }: { readonly transaction: PendingTransaction }) {
+function Followed({ transaction }: { transaction: PendingTransaction }) {
   const ledger = useLedger();
   const client = useQueryClient();
   useEffect(() => {
@@ -61,38 +61,28 @@ function Followed({ transaction }: { readonly transaction: PendingTransaction })
 }
 
 /** One click has the wallet sign the same with a new blockhash. */
-function SignAgain({
-  transaction: { signature, wallet },
-}: {
-  readonly transaction: EndedTransaction;
-}) {
+function SignAgain({ transaction: { signature, wallet } }: { transaction: EndedTransaction }) {
   const ledger = useLedger();
   const connection = useConnection();
-  const [isSigning, setSigning] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const signing = useMutation({
+    mutationFn: signAndSend,
+    onSuccess: () => dismissEnded(signature),
+  });
   const plan = planOf(signature);
   const isAble = ledger !== undefined && connection?.account.address === wallet;
   if (plan === undefined || !isAble) return null;
-  const sign = async () => {
-    setSigning(true);
-    try {
-      await signAndSend(plan, connection, { ledger, signal: new AbortController().signal });
-      dismissEnded(signature);
-    } catch (thrown) {
-      setError(readable(thrown, plan));
-      setSigning(false);
-    }
-  };
   return (
     <>
       <Button
         size="small"
-        pending={isSigning && 'Confirm in the wallet…'}
-        onClick={() => void sign()}
+        pending={signing.isPending && 'Confirm in the wallet…'}
+        onClick={() =>
+          signing.mutate({ plan, connection, ledger, signal: new AbortController().signal })
+        }
       >
         Sign again
       </Button>
-      {error !== undefined && <ErrorNotice error={error} money={NOTHING_MOVED} />}
+      <ErrorNotice error={readable(signing.error, plan)} money={NOTHING_MOVED} />
     </>
   );
 }
@@ -111,7 +101,7 @@ function useMirrored(slot: number | undefined): boolean {
   return awaited === undefined;
 }
 
-function Ended({ transaction }: { readonly transaction: EndedTransaction }) {
+function Ended({ transaction }: { transaction: EndedTransaction }) {
   const { title, signature, outcome } = transaction;
   const isShown = useMirrored(outcome.status === 'landed' ? outcome.slot : undefined);
   const dismiss = (

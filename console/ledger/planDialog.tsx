@@ -6,23 +6,17 @@ import { useSignedIn } from '../session/signedIn.tsx';
 import { SigningObstacle } from './signingObstacle.tsx';
 
 /** Asks for what a plan needs. What the plan does is said, and signed, in the next dialog. */
-export function PlanDialog({
-  title,
-  signer,
-  makePlan,
-  onPlan,
-  onClose,
-  children,
-}: {
-  readonly title: string;
+export function PlanDialog(props: {
+  title: string;
   /** The address that signs, where it may not be the wallet that is signed in. */
-  readonly signer?: string;
+  signer?: string;
   /** Undefined while something that was entered is wrong; the fields say what. */
-  readonly makePlan: (() => Plan) | undefined;
-  readonly onPlan: (plan: Plan) => void;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
+  makePlan: (() => Plan) | undefined;
+  onPlan: (plan: Plan) => void;
+  onClose: () => void;
+  children: ReactNode;
 }) {
+  const { title, signer, makePlan, onPlan, onClose, children } = props;
   const { wallet } = useSignedIn();
   const goOn = makePlan && (() => onPlan(makePlan()));
   return (

@@ -1,8 +1,9 @@
-import { useState } from 'react';
+import { useMutation } from '@tanstack/react-query';
+import type { Wallet } from '@wallet-standard/base';
 import { useConfig } from '../data/ledger.ts';
-import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
+import { shorten } from '../design/values.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
 import { type Obstacle, paymentObstacle, signInObstacle } from '../wallet/obstacles.ts';
 import { connect, useConnection, useWallets } from '../wallet/wallets.ts';
@@ -48,7 +49,7 @@ export function SigningObstacle() {
   const connection = useConnection();
   const wallets = useWallets().filter((one) => signInObstacle(one) === undefined);
   const inability = useInability();
-  const [error, setError] = useState<unknown>();
+  const connecting = useMutation({ mutationFn: (one: Wallet) => connect(one) });
   if (inability !== undefined) return <Inability />;
   if (connection?.account.address === wallet) return null;
   return (
@@ -56,11 +57,7 @@ export function SigningObstacle() {
       <Notice
         tone="warn"
         action={wallets.map((one) => (
-          <Button
-            key={one.name}
-            size="small"
-            onClick={() => void connect(one).catch((thrown) => setError(thrown))}
-          >
+          <Button key={one.name} size="small" onClick={() => connecting.mutate(one)}>
             Connect {one.name}
           </Button>
         ))}
@@ -71,7 +68,7 @@ export function SigningObstacle() {
             : `Connect the wallet that holds ${shorten(wallet)}.`}
         </p>
       </Notice>
-      {error !== undefined && <ErrorNotice error={error} money="Nothing was signed." />}
+      <ErrorNotice error={connecting.error} money="Nothing was signed." />
     </>
   );
 }

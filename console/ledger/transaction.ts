@@ -72,11 +72,17 @@ class NotSignedError extends Error {
  * @throws RefusedError when the ledger refuses it
  * @throws RpcError, NoAnswerError before the wallet is asked
  */
-export async function signAndSend(
-  plan: Plan,
-  connection: Connection,
-  { ledger, signal }: { readonly ledger: Ledger; readonly signal: AbortSignal },
-): Promise<void> {
+export async function signAndSend({
+  plan,
+  connection,
+  ledger,
+  signal,
+}: {
+  plan: Plan;
+  connection: Connection;
+  ledger: Ledger;
+  signal: AbortSignal;
+}): Promise<void> {
   const { rpc, chain, commitment } = ledger;
   const wallet = connection.account.address;
   const isSent = await navigator.locks.request(

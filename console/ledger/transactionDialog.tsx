@@ -1,14 +1,14 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { type Plan, preview } from '../../programs/client/wallet/plan.ts';
 import { refusalSentence } from '../../programs/client/wallet/refusals.ts';
 import { useConfig } from '../data/ledger.ts';
 import { useAsRead } from '../data/queries.ts';
-import { shorten } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Command } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { ErrorNotice, Loading, Notice, Reading } from '../design/notice.tsx';
+import { shorten } from '../design/values.tsx';
 import { useSignedIn } from '../session/signedIn.tsx';
 import { useConnection } from '../wallet/wallets.ts';
 import { usePending } from './pending.ts';
@@ -25,20 +25,14 @@ import styles from './transactionDialog.module.css';
 import { useLedger } from './useLedger.ts';
 
 /** Says what a transaction would do, has the wallet sign it, and sends it. */
-export function TransactionDialog({
-  plan,
-  onClose,
-}: {
-  readonly plan: Plan;
-  readonly onClose: () => void;
-}) {
+export function TransactionDialog({ plan, onClose }: { plan: Plan; onClose: () => void }) {
   const { wallet } = useSignedIn();
   const isOther = plan.signer !== wallet;
   const ledger = useLedger();
   const config = useConfig();
   const isAble = useCanSign();
   const isSame = usePending().some((one) => one.title === plan.title && one.wallet === wallet);
-  const { sign, isSigning, error } = useSigning(plan, onClose);
+  const { sign, isPending: isSigning, error } = useSigning(plan, onClose);
   const queryKey = ['preview', plan.title, plan.signer];
   const result = useQuery({
     queryKey,
@@ -65,7 +59,7 @@ export function TransactionDialog({
               kind="primary"
               disabled={!canSign}
               pending={isSigning && 'Confirm in the wallet…'}
-              onClick={() => void sign()}
+              onClick={sign}
             >
               {isLate ? 'Sign again' : 'Sign and send'}
             </Button>
@@ -87,7 +81,7 @@ export function TransactionDialog({
         </Notice>
       )}
       {isOther && <MessageForOther plan={plan} />}
-      {error !== undefined && <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />}
+      <ErrorNotice error={readable(error, plan)} money={NOTHING_MOVED} />
     </Dialog>
   );
 }
@@ -96,33 +90,24 @@ export function TransactionDialog({
 function useSigning(plan: Plan, onSent: () => void) {
   const ledger = useLedger();
   const connection = useConnection();
-  const [isSigning, setSigning] = useState(false);
-  const [error, setError] = useState<unknown>();
+  const signing = useMutation({ mutationFn: signAndSend, onSuccess: onSent });
   // Leaving the dialog cancels it: what the wallet signs later is not sent.
-  const running = useRef<AbortController>(undefined);
-  useEffect(() => () => running.current?.abort(), []);
-  const sign = async () => {
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => () => abort.current?.abort(), []);
+  const sign = () => {
     if (ledger === undefined || connection === undefined) return;
-    setSigning(true);
-    setError(undefined);
-    running.current = new AbortController();
-    try {
-      await signAndSend(plan, connection, { ledger, signal: running.current.signal });
-      onSent();
-    } catch (thrown) {
-      setError(thrown);
-      setSigning(false);
-    }
+    abort.current = new AbortController();
+    signing.mutate({ plan, connection, ledger, signal: abort.current.signal });
   };
-  return { sign, isSigning, error };
+  return { ...signing, sign };
 }
 
 function Effects({
   of: simulated,
   creditMint,
 }: {
-  readonly of: Awaited<ReturnType<typeof preview>>;
-  readonly creditMint: string | undefined;
+  of: Awaited<ReturnType<typeof preview>>;
+  creditMint: string | undefined;
 }) {
   if (!simulated.accepted) {
     return (
@@ -142,7 +127,7 @@ function Effects({
 }
 
 /** The message to sign, for a signer that is not the wallet that is signed in. */
-function MessageForOther({ plan }: { readonly plan: Plan }) {
+function MessageForOther({ plan }: { plan: Plan }) {
   const ledger = useLedger();
   const message = useQuery({
     queryKey: ['message', plan.title, plan.signer],

@@ -14,7 +14,7 @@ const PIECE = /[\s\S]{1,2000}(?!\S)|[\s\S]{1,2000}/gu;
  * What a model wrote, as elements that are made here and no others. A link shows where it leads, and a
  * picture is a link.
  */
-export function Markdown({ text }: { readonly text: string }) {
+export function Markdown({ text }: { text: string }) {
   const shown = useDeferredValue(text);
   const blocks = useMemo(() => lexMarkdown(shown), [shown]);
   return (
@@ -29,7 +29,7 @@ export function Markdown({ text }: { readonly text: string }) {
 const blockViews = (blocks: readonly Token[]): ReactNode =>
   blocks.map((block, index) => <Block key={index} block={block as MarkedToken} />);
 
-function Block({ block }: { readonly block: MarkedToken }): ReactNode {
+function Block({ block }: { block: MarkedToken }): ReactNode {
   switch (block.type) {
     case 'space':
       return null;

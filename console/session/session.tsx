@@ -60,7 +60,7 @@ class NotSignedInError extends Error {
  * Holds the session, and asks for a sign-in over the page that is open. The session is the
  * browser's: a sign-in or sign-out in one tab holds for all of them.
  */
-export function SessionProvider({ children }: { readonly children: ReactNode }) {
+export function SessionProvider({ children }: { children: ReactNode }) {
   const client = useQueryClient();
   const { data, error, refetch } = useRead('/session');
   const session = data?.session;

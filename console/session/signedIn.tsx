@@ -17,13 +17,7 @@ export function useSignedIn(): SessionObject {
 }
 
 /** Pages of a wallet. One that was open stays open when its session ends, with what was entered. */
-export function SignedIn({
-  head,
-  children,
-}: {
-  readonly head: PageHead | undefined;
-  readonly children: ReactNode;
-}) {
+export function SignedIn({ head, children }: { head: PageHead | undefined; children: ReactNode }) {
   const { session, error, readSession, signOuts, accept } = useSession();
   const last = useRef<{ session: SessionObject; signOuts: number }>(undefined);
   if (session) last.current = { session, signOuts };

@@ -1,5 +1,5 @@
+import { useMutation } from '@tanstack/react-query';
 import type { Wallet } from '@wallet-standard/base';
-import { useState } from 'react';
 import type { SessionObject } from '../../api/contracts/index.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { signInObstacle } from '../wallet/obstacles.ts';
@@ -8,23 +8,12 @@ import { connect, useWallets } from '../wallet/wallets.ts';
 import styles from './walletChoice.module.css';
 
 /** Signs in with one of the wallets that this browser has. */
-export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObject) => void }) {
+export function WalletChoice({ onDone }: { onDone: (session: SessionObject) => void }) {
   const wallets = useWallets();
-  const [pending, setPending] = useState<Wallet>();
-  const [error, setError] = useState<unknown>();
-
-  const choose = async (wallet: Wallet) => {
-    setPending(wallet);
-    setError(undefined);
-    try {
-      onDone(await signIn(await connect(wallet)));
-    } catch (thrown) {
-      setError(thrown);
-    } finally {
-      setPending(undefined);
-    }
-  };
-
+  const signing = useMutation({
+    mutationFn: async (wallet: Wallet) => signIn(await connect(wallet)),
+    onSuccess: onDone,
+  });
   return (
     <div className={styles.choice}>
       {wallets.length === 0 && (
@@ -38,17 +27,15 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
           <WalletItem
             key={wallet.name}
             wallet={wallet}
-            pending={pending}
-            onChoose={() => void choose(wallet)}
+            pending={signing.isPending ? signing.variables : undefined}
+            onChoose={() => signing.mutate(wallet)}
           />
         ))}
       </ul>
-      {error !== undefined && (
-        <ErrorNotice
-          error={error}
-          money="You are not signed in. Nothing was signed for any payment."
-        />
-      )}
+      <ErrorNotice
+        error={signing.error}
+        money="You are not signed in. Nothing was signed for any payment."
+      />
       <p className="hint">
         You sign a text with your address, a nonce and a time. It moves no credits and grants
         nothing on the ledger.
@@ -57,16 +44,13 @@ export function WalletChoice({ onDone }: { readonly onDone: (session: SessionObj
   );
 }
 
-function WalletItem({
-  wallet,
-  pending,
-  onChoose,
-}: {
-  readonly wallet: Wallet;
+function WalletItem(props: {
+  wallet: Wallet;
   /** The wallet that was asked to sign. */
-  readonly pending: Wallet | undefined;
-  readonly onChoose: () => void;
+  pending: Wallet | undefined;
+  onChoose: () => void;
 }) {
+  const { wallet, pending, onChoose } = props;
   const obstacle = signInObstacle(wallet);
   return (
     <li>

@@ -7,17 +7,13 @@ import { Result } from './result.tsx';
 import { type Request, verify } from './verify.ts';
 
 /** Verifies a job as part of a page about it. */
-export default function InlineVerification({
-  job,
-  wallet,
-  text,
-  receipt,
-}: {
-  readonly job: string;
-  readonly wallet: string;
-  readonly text?: string | undefined;
-  readonly receipt?: string | undefined;
+export default function InlineVerification(props: {
+  job: string;
+  wallet: string;
+  text?: string | undefined;
+  receipt?: string | undefined;
 }) {
+  const { job, wallet, text, receipt } = props;
   const config = useConfig();
   const explorer = useExplorer();
   const verification = useMutation({ mutationFn: verify });
@@ -47,12 +43,7 @@ export default function InlineVerification({
           This service names no ledger's node for browsers. Verify by a node of your own.
         </p>
       )}
-      {verification.error && (
-        <ErrorNotice
-          error={verification.error}
-          money="Nothing was verified, and nothing changed."
-        />
-      )}
+      <ErrorNotice error={verification.error} money="Nothing was verified, and nothing changed." />
       {verification.data && (
         <Result verification={verification.data} transactionLink={explorer.transaction} />
       )}

@@ -4,10 +4,9 @@ import {
   conclusionOf,
   type Verdict,
 } from '@svc-inference/client/verify';
-import { TransactionLink } from '../design/address.tsx';
 import { formatCount } from '../design/formats.ts';
 import { joinClasses } from '../design/joinClasses.ts';
-import { State, type Tone } from '../design/state.tsx';
+import { State, type Tone, TransactionLink } from '../design/values.tsx';
 import styles from './result.module.css';
 import type { Verification } from './verify.ts';
 
@@ -30,8 +29,8 @@ export function Result({
   verification,
   transactionLink,
 }: {
-  readonly verification: Verification;
-  readonly transactionLink: (signature: string) => string | undefined;
+  verification: Verification;
+  transactionLink: (signature: string) => string | undefined;
 }) {
   const { job, checks, slot, reads, durationMs } = verification;
   const { result, title, sentence } = conclusionOf(checks);
@@ -85,8 +84,8 @@ function CheckRow({
   check,
   transactionLink,
 }: {
-  readonly check: Check;
-  readonly transactionLink: (signature: string) => string | undefined;
+  check: Check;
+  transactionLink: (signature: string) => string | undefined;
 }) {
   const [tone, word] = VERDICTS[check.verdict];
   return (

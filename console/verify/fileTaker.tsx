@@ -12,8 +12,8 @@ export function FileTaker({
   fields,
   onChange,
 }: {
-  readonly fields: Fields;
-  readonly onChange: (change: Change) => void;
+  fields: Fields;
+  onChange: (change: Change) => void;
 }) {
   const input = useRef<HTMLInputElement>(null);
   const [taken, setTaken] = useState<readonly Taken[]>([]);

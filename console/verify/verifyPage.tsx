@@ -1,6 +1,6 @@
 import type { Check } from '@svc-inference/client/verify';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
-import { explorerLink } from '../data/explorer.ts';
+import { explorerLink } from '../data/ledger.ts';
 import { Button } from '../design/button.tsx';
 import { Command, installCommand } from '../design/code.tsx';
 import { CheckField, TextArea, TextField } from '../design/field.tsx';
@@ -90,15 +90,12 @@ export function VerifyPage() {
 }
 
 /** @param onEnter after Enter in a field of one line */
-function FormFields({
-  fields,
-  onChange,
-  onEnter,
-}: {
-  readonly fields: Fields;
-  readonly onChange: (fields: Fields) => void;
-  readonly onEnter: () => void;
+function FormFields(props: {
+  fields: Fields;
+  onChange: (fields: Fields) => void;
+  onEnter: () => void;
 }) {
+  const { fields, onChange, onEnter } = props;
   const text = (name: TextName, label: string, hint?: string) => ({
     ...{ label, hint, value: fields[name] },
     onChange: ({ target: { value } }: { target: { value: string } }) =>
@@ -140,13 +137,7 @@ function FormFields({
   );
 }
 
-function Results({
-  attempts,
-  rpcUrl,
-}: {
-  readonly attempts: readonly Attempt[];
-  readonly rpcUrl: string;
-}) {
+function Results({ attempts, rpcUrl }: { attempts: readonly Attempt[]; rpcUrl: string }) {
   const [first, second] = attempts;
   // The chain's name is not known here: an explorer reads a node of one's own by its address.
   const ledger = { chain: 'solana:custom', rpc_url: rpcUrl };
@@ -174,7 +165,7 @@ function Results({
   );
 }
 
-function Comparison({ one, other }: { readonly one: Verification; readonly other: Verification }) {
+function Comparison({ one, other }: { one: Verification; other: Verification }) {
   const differences = compareNodes(one, other);
   if (differences.length === 0) {
     return (

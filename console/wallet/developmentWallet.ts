@@ -14,8 +14,7 @@ import type {
   DevelopmentAccounts,
   DevelopmentSigned,
 } from '../../api/contracts/developmentWallet.ts';
-import { createStore } from '../data/browserStore.ts';
-import { storage } from '../data/storage.ts';
+import { createStore, storage } from '../data/browserStore.ts';
 import icon from '../design/icon.svg';
 
 /** An account of the development ledger, by its role there. */

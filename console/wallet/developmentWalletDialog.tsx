@@ -1,17 +1,13 @@
-import { Address } from '../design/address.tsx';
 import { Button } from '../design/button.tsx';
 import { Pre } from '../design/code.tsx';
 import { Dialog } from '../design/dialog.tsx';
 import { Notice } from '../design/notice.tsx';
 import { Row, Stack } from '../design/page.tsx';
+import { Address } from '../design/values.tsx';
 import type { DevelopmentQuestion } from './developmentWallet.ts';
 
 /** The development wallet's own window: which account, and whether to sign. */
-export default function DevelopmentWalletDialog({
-  question,
-}: {
-  readonly question: DevelopmentQuestion;
-}) {
+export default function DevelopmentWalletDialog({ question }: { question: DevelopmentQuestion }) {
   return question.kind === 'account' ? (
     <AccountQuestion question={question} />
   ) : (
@@ -22,7 +18,7 @@ export default function DevelopmentWalletDialog({
 function AccountQuestion({
   question,
 }: {
-  readonly question: Extract<DevelopmentQuestion, { kind: 'account' }>;
+  question: Extract<DevelopmentQuestion, { kind: 'account' }>;
 }) {
   return (
     <Dialog
@@ -44,7 +40,7 @@ function AccountQuestion({
 function SignatureQuestion({
   question,
 }: {
-  readonly question: Exclude<DevelopmentQuestion, { kind: 'account' }>;
+  question: Exclude<DevelopmentQuestion, { kind: 'account' }>;
 }) {
   return (
     <Dialog

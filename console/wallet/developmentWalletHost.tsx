@@ -14,13 +14,7 @@ function registerOnce(url: string, chain: string): void {
 }
 
 /** Registers the development wallet; its window is loaded when it asks something. */
-export default function DevelopmentWalletHost({
-  url,
-  chain,
-}: {
-  readonly url: string;
-  readonly chain: string;
-}) {
+export default function DevelopmentWalletHost({ url, chain }: { url: string; chain: string }) {
   useEffect(() => registerOnce(url, chain), [url, chain]);
   const question = useStore(developmentQuestion);
   return question && <DevelopmentWalletDialog question={question} />;

@@ -13,8 +13,7 @@ import {
   StandardEvents,
   type StandardEventsFeature,
 } from '@wallet-standard/features';
-import { createStore, useStore } from '../data/browserStore.ts';
-import { storage } from '../data/storage.ts';
+import { createStore, storage, useStore } from '../data/browserStore.ts';
 
 /** What a wallet may be able to do for us. */
 type Features = Partial<

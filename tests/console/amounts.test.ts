@@ -7,7 +7,7 @@ describe('an amount of credits that was entered', () => {
   let readCredits: (text: string, bounds: typeof BOUNDS) => { credits?: bigint; wrong?: string };
   beforeAll(async () => {
     ({ readCredits } = await loadForNode<{ readCredits: typeof readCredits }>(
-      "export { readCredits } from './console/design/credits.tsx';",
+      "export { readCredits } from './console/design/values.tsx';",
     ));
   });
 

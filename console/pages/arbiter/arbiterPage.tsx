@@ -1,15 +1,13 @@
 import { useState } from 'react';
 import { mayRead } from '../../data/access.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Address, shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { Credits } from '../../design/credits.tsx';
 import { Empty, Notice, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { PageHeader } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { formatLeft } from '../../design/time.tsx';
+import { Address, Credits, State, shortenJobId } from '../../design/values.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import { APP_PAGES } from '../../routes.ts';
 import { useSignedIn } from '../../session/signedIn.tsx';
@@ -34,20 +32,20 @@ export default function ArbiterPage() {
       )}
       <Reading of={read} what="the disputes" money="The charges stand as they were." />
       {time.error && <Reading of={time} what="the ledger's time" />}
-      {data &&
-        (data.data.length === 0 ? (
-          <Empty title="No open dispute">
-            <p className="soft">Clients have 60 seconds from the settlement.</p>
-            <p className="soft">The arbiter has 24 hours from the dispute.</p>
-          </Empty>
-        ) : (
-          <Table
-            caption="Open disputes"
-            columns={columnsOf(now, setOpened)}
-            rows={data.data}
-            rowKey={({ job_id }) => job_id}
-          />
-        ))}
+      {data && (
+        <Table
+          caption="Open disputes"
+          columns={columnsOf(now, setOpened)}
+          rows={data.data}
+          rowKey={({ job_id }) => job_id}
+          empty={
+            <Empty title="No open dispute">
+              <p className="soft">Clients have 60 seconds from the settlement.</p>
+              <p className="soft">The arbiter has 24 hours from the dispute.</p>
+            </Empty>
+          }
+        />
+      )}
       {dispute && <VerdictDrawer dispute={dispute} onClose={() => setOpened(undefined)} />}
     </>
   );
@@ -90,15 +88,8 @@ function columnsOf(
   ];
 }
 
-function When({
-  from,
-  until,
-  now,
-}: {
-  readonly from: string | null;
-  readonly until: string | null;
-  readonly now: number | undefined;
-}) {
+function When(props: { from: string | null; until: string | null; now: number | undefined }) {
+  const { from, until, now } = props;
   if (now === undefined || until === null) return <>–</>;
   if (from !== null && now <= Date.parse(from)) {
     return <State tone="live" word={`in ${formatLeft(Date.parse(from) - now)}`} />;

@@ -8,13 +8,12 @@ import { useState } from 'react';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address, Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
+import { Address, Credits, Transaction } from '../../design/values.tsx';
 import { SigningObstacle } from '../../ledger/signingObstacle.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
@@ -33,8 +32,8 @@ export default function VerdictDrawer({
   dispute,
   onClose,
 }: {
-  readonly dispute: OpenDispute;
-  readonly onClose: () => void;
+  dispute: OpenDispute;
+  onClose: () => void;
 }) {
   const { wallet, roles } = useSignedIn();
   const config = useConfig();
@@ -103,15 +102,12 @@ function judge(
   return { convicts: true, evidence: [], finding: 'Without evidence the charge stands.' };
 }
 
-function EvidenceFields({
-  verdict,
-  entered,
-  onChange,
-}: {
-  readonly verdict: Verdict;
-  readonly entered: Entered;
-  readonly onChange: (entered: Entered) => void;
+function EvidenceFields(props: {
+  verdict: Verdict;
+  entered: Entered;
+  onChange: (entered: Entered) => void;
 }) {
+  const { verdict, entered, onChange } = props;
   const set = (name: keyof Entered) => ({
     value: entered[name],
     onChange: ({ target }: { target: { value: string } }) =>
@@ -134,7 +130,7 @@ function EvidenceFields({
   );
 }
 
-function DisputeFacts({ dispute }: { readonly dispute: OpenDispute }) {
+function DisputeFacts({ dispute }: { dispute: OpenDispute }) {
   const config = useConfig();
   const { wallet, job_id, settlement_tx, dispute_tx } = dispute;
   const known = { rpc: config?.rpc_url, program: config?.program_id, wallet };

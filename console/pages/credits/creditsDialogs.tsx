@@ -12,10 +12,10 @@ import {
 } from '../../../programs/client/wallet/creditPlans.ts';
 import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig } from '../../data/ledger.ts';
-import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { TextField } from '../../design/field.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
+import { formatUsdc, readCredits } from '../../design/values.tsx';
 import { PlanDialog } from '../../ledger/planDialog.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useLimits } from './limitFields.tsx';
@@ -34,15 +34,12 @@ interface FormProps {
 }
 
 /** What asks for an amount and has it signed. It brings the ledger's code, so it is loaded on use. */
-export default function CreditsDialogs({
-  asked,
-  account,
-  onClose,
-}: {
-  readonly asked: Asked;
-  readonly account: ConsoleAccount;
-  readonly onClose: () => void;
+export default function CreditsDialogs(props: {
+  asked: Asked;
+  account: ConsoleAccount;
+  onClose: () => void;
 }) {
+  const { asked, account, onClose } = props;
   const config = useConfig();
   const state = config && creditStateOf(account, config.program_id);
   const [plan, setPlan] = useState(() => (state && asked === 'stop' ? stopPlan(state) : undefined));
@@ -70,14 +67,31 @@ function creditStateOf(account: ConsoleAccount, programId: string): CreditState 
 
 const FIRST_PURCHASE_CREDITS = 1_000n;
 
+/** An amount to enter; its credits are undefined while it is wrong, as its field says. */
+function useAmount(proposed: number | bigint, most: bigint) {
+  const [text, setText] = useState(() => formatCount(proposed));
+  const { credits, wrong } = readCredits(text, { name: 'Credits', most });
+  const field = (hint: string) => (
+    <TextField
+      label="Credits"
+      inputMode="numeric"
+      value={text}
+      error={wrong}
+      hint={hint}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
+  return { credits, field };
+}
+
 /** How many credits, and the first time with which limits; one signature for both. */
 function BuyDialog({ account, state, service, ...dialog }: FormProps) {
-  const [text, setText] = useState(() => formatCount(FIRST_PURCHASE_CREDITS));
   const needsSpender = account.spender?.is_service !== true;
   const { rules } = account;
   const held = BigInt(account.available_credits) + BigInt(account.locked_credits);
   const room = BigInt(rules.account_credits_max) - held;
-  const { credits, wrong } = readCredits(text, { name: 'Credits', most: room });
+  const amount = useAmount(FIRST_PURCHASE_CREDITS, room);
+  const { credits } = amount;
   const { fields, limits } = useLimits(proposedLimits(credits ?? FIRST_PURCHASE_CREDITS));
   const isWhole = credits !== undefined && (!needsSpender || limits !== undefined);
   const purchase = { service, limits: needsSpender ? limits : undefined };
@@ -100,14 +114,9 @@ function BuyDialog({ account, state, service, ...dialog }: FormProps) {
           available and locked together.
         </Warning>
       )}
-      <TextField
-        label="Credits"
-        inputMode="numeric"
-        value={text}
-        error={wrong}
-        hint={credits === undefined ? 'One credit is 0.01 USDC.' : `Costs ${formatUsdc(credits)}.`}
-        onChange={(event) => setText(event.target.value)}
-      />
+      {amount.field(
+        credits === undefined ? 'One credit is 0.01 USDC.' : `Costs ${formatUsdc(credits)}.`,
+      )}
       {needsSpender && (
         <>
           <p className="soft">
@@ -120,7 +129,7 @@ function BuyDialog({ account, state, service, ...dialog }: FormProps) {
   );
 }
 
-const Warning = ({ children }: { readonly children: ReactNode }) => (
+const Warning = ({ children }: { children: ReactNode }) => (
   <Notice tone="warn">
     <p>{children}</p>
   </Notice>
@@ -128,26 +137,19 @@ const Warning = ({ children }: { readonly children: ReactNode }) => (
 
 function WithdrawDialog({ account, state, service: _, ...dialog }: FormProps) {
   const { available_credits: available } = account;
-  const [text, setText] = useState(formatCount(available));
-  const { credits, wrong } = readCredits(text, { name: 'Credits', most: BigInt(available) });
+  const amount = useAmount(available, BigInt(available));
+  const { credits } = amount;
   return (
     <PlanDialog
       title="Withdraw credits"
       {...dialog}
       makePlan={credits === undefined ? undefined : () => withdrawPlan(state, credits)}
     >
-      <TextField
-        label="Credits"
-        inputMode="numeric"
-        value={text}
-        error={wrong}
-        hint={
-          credits === undefined
-            ? `You have ${formatCount(available)} available.`
-            : `${formatUsdc(credits)} go to your wallet.`
-        }
-        onChange={(event) => setText(event.target.value)}
-      />
+      {amount.field(
+        credits === undefined
+          ? `You have ${formatCount(available)} available.`
+          : `${formatUsdc(credits)} go to your wallet.`,
+      )}
       <p className="soft">Credits that are locked in jobs stay until the jobs end.</p>
     </PlanDialog>
   );

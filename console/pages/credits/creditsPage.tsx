@@ -1,15 +1,13 @@
 import { useState } from 'react';
 import type { ConsoleAccount } from '../../../api/contracts/index.ts';
 import { useRead } from '../../data/queries.ts';
-import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
-import { Credits } from '../../design/credits.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Empty, Notice, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { Ago } from '../../design/time.tsx';
+import { Address, Credits, State } from '../../design/values.tsx';
 import { Inability } from '../../ledger/signingObstacle.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import type { Asked } from './creditsDialogs.tsx';
@@ -80,7 +78,7 @@ export default function CreditsPage() {
   );
 }
 
-function Balances({ account }: { readonly account: ConsoleAccount }) {
+function Balances({ account }: { account: ConsoleAccount }) {
   const { available_credits, locked_credits, charged_today_credits, owed_credits } = account;
   const { last_topup_at } = account;
   return (
@@ -102,8 +100,8 @@ function SpenderSection({
   account,
   onAsk,
 }: {
-  readonly account: ConsoleAccount;
-  readonly onAsk: (asked: Asked) => void;
+  account: ConsoleAccount;
+  onAsk: (asked: Asked) => void;
 }) {
   return (
     <Section
@@ -127,7 +125,7 @@ function SpenderSection({
   );
 }
 
-function Spender({ account: { spender } }: { readonly account: ConsoleAccount }) {
+function Spender({ account: { spender } }: { account: ConsoleAccount }) {
   if (spender === null) {
     return (
       <Notice tone="warn">

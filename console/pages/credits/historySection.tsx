@@ -2,12 +2,12 @@ import { Link } from 'wouter';
 import type { AccountHistory } from '../../../api/contracts/index.ts';
 import { POLL_MS } from '../../data/queries.ts';
 import { usePages } from '../../data/usePages.ts';
-import { shortenJobId, Transaction } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { ReadMore, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
+import { shortenJobId, Transaction } from '../../design/values.tsx';
 
 type Change = AccountHistory['data'][number];
 
@@ -76,7 +76,7 @@ export function HistorySection() {
 }
 
 /** By how much an amount changed, and what it then was, where the event states that. */
-function Amount({ change, after }: { readonly change: number; readonly after: number | null }) {
+function Amount({ change, after }: { change: number; after: number | null }) {
   return (
     <>
       {signed(change)}

@@ -1,9 +1,9 @@
 import { CREDITS_MAX, NO_LIMIT } from '@svc-inference/client/wallet';
 import { useState } from 'react';
 import { DAY_COUNTS, type Limits } from '../../../programs/client/wallet/creditPlans.ts';
-import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
 import { formatCount } from '../../design/formats.ts';
+import { formatUsdc, readCredits } from '../../design/values.tsx';
 
 interface LimitField {
   readonly text: string;
@@ -52,15 +52,12 @@ const read = (text: string, period = '') =>
 const creditsOf = ({ text, isUnlimited }: LimitField) =>
   isUnlimited ? NO_LIMIT : read(text).credits;
 
-function LimitInput({
-  of: period,
-  field,
-  onChange,
-}: {
-  readonly of: 'job' | 'day';
-  readonly field: LimitField;
-  readonly onChange: (field: LimitField) => void;
+function LimitInput(props: {
+  of: 'job' | 'day';
+  field: LimitField;
+  onChange: (field: LimitField) => void;
 }) {
+  const { of: period, field, onChange } = props;
   const { credits, wrong } = read(field.text, period);
   return (
     <>

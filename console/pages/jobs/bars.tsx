@@ -124,23 +124,17 @@ function keyHandler({ selection, onSelect, onTake, last }: Choosing, current: nu
 }
 
 /** Only the bars whose choice changes are drawn again. */
-const Bar = memo(function Bar({
-  bucket,
-  place,
-  highest,
-  isReached,
-  isSelected,
-  chosen,
-}: {
-  readonly bucket: Bucket;
-  readonly place: number;
+const Bar = memo(function Bar(props: {
+  bucket: Bucket;
+  place: number;
   /** The number of jobs that is as high as the drawing. */
-  readonly highest: number;
-  readonly isReached: boolean;
-  readonly isSelected: boolean;
+  highest: number;
+  isReached: boolean;
+  isSelected: boolean;
   /** What ends at this bar, in words. */
-  readonly chosen: string;
+  chosen: string;
 }) {
+  const { bucket, place, highest, isReached, isSelected, chosen } = props;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons
     <g

@@ -7,12 +7,12 @@ import type { Plan } from '../../../programs/client/wallet/plan.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
-import { Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { TextArea } from '../../design/field.tsx';
 import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row } from '../../design/page.tsx';
 import { formatLeft, Time } from '../../design/time.tsx';
+import { Transaction } from '../../design/values.tsx';
 import { TransactionDialog } from '../../ledger/transactionDialog.tsx';
 import { useLedgerTime } from '../../ledger/useLedgerTime.ts';
 import { useSignedIn } from '../../session/signedIn.tsx';
@@ -32,7 +32,7 @@ const FOR_WALLET: ReadonlySet<string | null> = new Set([
 ]);
 
 /** How the dispute stands; while its window is open, the way to open one. */
-export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
+export function DisputeSection({ job }: { job: ConsoleJob }) {
   const { nowMs: now, read: time } = useLedgerTime();
   const { dispute, dispute_window_ends_at: endsAt } = job;
   if (dispute) {
@@ -63,7 +63,7 @@ export function DisputeSection({ job }: { readonly job: ConsoleJob }) {
   return <OpenDispute job={job} leftMs={leftMs} />;
 }
 
-function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftMs: number }) {
+function OpenDispute({ job, leftMs }: { job: ConsoleJob; leftMs: number }) {
   const { wallet } = useSignedIn();
   const config = useConfig();
   const [text, setText] = useState('');
@@ -119,7 +119,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
           </Button>
         )}
       </Row>
-      {open.error && <ErrorNotice error={open.error} money={MONEY} />}
+      <ErrorNotice error={open.error} money={MONEY} />
       {open.data && (
         <Notice tone="info">
           <p>{open.data.message}</p>
@@ -130,7 +130,7 @@ function OpenDispute({ job, leftMs }: { readonly job: ConsoleJob; readonly leftM
   );
 }
 
-const Countdown = ({ leftMs }: { readonly leftMs: number }) => (
+const Countdown = ({ leftMs }: { leftMs: number }) => (
   <h3>
     Dispute{' '}
     <span className="soft number" role="timer">

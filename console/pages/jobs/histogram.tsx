@@ -11,19 +11,15 @@ import type { JobTimes } from './useJobs.ts';
 type Ends = Readonly<Record<keyof JobTimes, string>>;
 
 /** The jobs by time and state. A press on a bar, or a pull over several, narrows the list to them. */
-export function Histogram({
-  times,
-  model,
-  onNarrow,
-  onWiden,
-}: {
+export function Histogram(props: {
   /** Those of the list. */
-  readonly times: JobTimes;
-  readonly model: string | undefined;
-  readonly onNarrow: (times: Ends) => void;
+  times: JobTimes;
+  model: string | undefined;
+  onNarrow: (times: Ends) => void;
   /** Undefined where the list has no times. */
-  readonly onWiden: (() => void) | undefined;
+  onWiden: (() => void) | undefined;
 }) {
+  const { times, model, onNarrow, onWiden } = props;
   const { data, error } = useRead('/job-counts', {
     query: { ...times, model },
     everyMs: POLL_MS.sums,
@@ -74,7 +70,7 @@ function wordsOf(times: Ends | undefined): string {
   return times ? `${formatMinute(times.since)} to ${formatMinute(times.until)} UTC` : ' ';
 }
 
-function CountTable({ buckets }: { readonly buckets: readonly Bucket[] }) {
+function CountTable({ buckets }: { buckets: readonly Bucket[] }) {
   return (
     <div className={styles.table}>
       <Table

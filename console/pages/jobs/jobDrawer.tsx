@@ -1,17 +1,14 @@
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Address, Transaction } from '../../design/address.tsx';
-import { Credits } from '../../design/credits.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { JobState } from '../../design/jobState.tsx';
 import { Loading, Reading } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
 import { Facts } from '../../design/page.tsx';
 import { Time } from '../../design/time.tsx';
+import { Address, Credits, JobState, Transaction } from '../../design/values.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { DisputeSection } from './disputeSection.tsx';
-import { FAILURES } from './failures.ts';
 import { rateWords } from './rate.ts';
 import { Timeline } from './timeline.tsx';
 
@@ -21,13 +18,7 @@ const InlineVerification = onUse(
 );
 
 /** Everything about one job, beside the list. */
-export default function JobDrawer({
-  id,
-  onClose,
-}: {
-  readonly id: string;
-  readonly onClose: () => void;
-}) {
+export default function JobDrawer({ id, onClose }: { id: string; onClose: () => void }) {
   const { wallet } = useSignedIn();
   const read = useRead('/jobs/:job_id', { params: { job_id: id }, everyMs: POLL_MS.changes });
   const job = read.data?.id === id ? read.data : undefined;
@@ -48,7 +39,7 @@ export default function JobDrawer({
   );
 }
 
-function Overview({ job }: { readonly job: ConsoleJob }) {
+function Overview({ job }: { job: ConsoleJob }) {
   const { escrow_tx, settlement_tx, refund_tx, escrow_pda, proof_hash } = job.on_chain;
   const { worker_address: worker, usage, timeout_at } = job;
   return (
@@ -82,3 +73,17 @@ function Overview({ job }: { readonly job: ConsoleJob }) {
     />
   );
 }
+
+/** Why a job failed, in a sentence. */
+const FAILURES: Readonly<Record<NonNullable<ConsoleJob['failure_reason']>, string>> = {
+  worker_error: 'No worker answered in full.',
+  proof_missing: 'The answer came without a proof.',
+  proof_invalid: "The proof was not the worker's, or not of this answer.",
+  output_mismatch: 'The proof was of another text than the one delivered.',
+  empty_output: 'The answer had no text.',
+  client_gone: 'The client left before its answer began.',
+  lock_late: 'The credits were locked after the request had been given up.',
+  context_length_exceeded: "The messages did not fit the model's context window.",
+  lease_lost: 'Its process fell silent while a worker answered, and a repeat ended the job.',
+  orphaned: 'Its process fell silent before a worker had the job, and a repeat ended it.',
+};

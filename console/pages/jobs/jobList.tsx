@@ -3,15 +3,13 @@
 // biome-ignore-all lint/a11y/useKeyWithClickEvents: the link in each row takes the keys
 
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, useEffect, useLayoutEffect, useRef } from 'react';
+import { memo, useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react';
 import { Link } from 'wouter';
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
-import { shortenJobId } from '../../design/address.tsx';
-import { Credits } from '../../design/credits.tsx';
 import { formatMs } from '../../design/formats.ts';
-import { JobState } from '../../design/jobState.tsx';
 import { joinClasses } from '../../design/joinClasses.ts';
 import { Ago } from '../../design/time.tsx';
+import { Credits, JobState, shortenJobId } from '../../design/values.tsx';
 import { afterPaint } from '../../screen/afterPaint.ts';
 import { remPx } from '../../screen/useWidth.ts';
 import styles from './jobList.module.css';
@@ -32,19 +30,14 @@ const HEADS = [
 ] as const;
 
 /** However many jobs there are, only those in sight are in the page. `j` and `k` go through them. */
-export function JobList({
-  jobs,
-  hasMore,
-  onMore,
-  onOpen,
-  linkOf,
-}: {
-  readonly jobs: readonly ConsoleJob[];
-  readonly hasMore: boolean;
-  readonly onMore: () => void;
-  readonly onOpen: (id: string) => void;
-  readonly linkOf: (id: string) => string;
+export function JobList(props: {
+  jobs: readonly ConsoleJob[];
+  hasMore: boolean;
+  onMore: () => void;
+  onOpen: (id: string) => void;
+  linkOf: (id: string) => string;
 }) {
+  const { jobs, hasMore, onMore, onOpen, linkOf } = props;
   const scroll = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count: jobs.length,
@@ -107,7 +100,7 @@ export function JobList({
   );
 }
 
-function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string }) {
+function Cells({ job, href }: { job: ConsoleJob; href: string }) {
   return (
     <>
       <span role="cell">
@@ -124,7 +117,7 @@ function Cells({ job, href }: { readonly job: ConsoleJob; readonly href: string 
 }
 
 /** Drawn again for another job alone: the links change with every filter. */
-const Values = memo(function Values({ job }: { readonly job: ConsoleJob }) {
+const Values = memo(function Values({ job }: { job: ConsoleJob }) {
   const isCharged = job.status === 'settled' || job.status === 'disputed';
   return (
     <>
@@ -150,28 +143,24 @@ function useRowKeys(
   count: number,
   show: (index: number) => void,
 ): void {
-  const latest = useRef({ count, show });
-  latest.current = { count, show };
+  const linkIn = (index: number) =>
+    scroll.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`);
+  const onKey = useEffectEvent(({ key, target }: KeyboardEvent) => {
+    const step = { j: 1, k: -1 }[key];
+    const isFree =
+      target instanceof HTMLElement && !/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+    if (step === undefined || !isFree || document.querySelector('[role="dialog"]')) return;
+    const row = target.closest<HTMLElement>('[data-row]');
+    const next = row === null ? 0 : Number(row.dataset.row) + step;
+    if (next < 0 || next >= count) return;
+    show(next);
+    const link = linkIn(next);
+    if (link) link.focus();
+    else requestAnimationFrame(() => linkIn(next)?.focus());
+  });
   useEffect(() => {
-    const linkIn = (index: number) =>
-      scroll.current?.querySelector<HTMLElement>(`[data-row="${index}"] a`);
-    const focusRow = (index: number) => {
-      latest.current.show(index);
-      const link = linkIn(index);
-      if (link) link.focus();
-      else requestAnimationFrame(() => linkIn(index)?.focus());
-    };
-    const handle = (event: KeyboardEvent) => {
-      const step = { j: 1, k: -1 }[event.key];
-      const { target } = event;
-      const isFree =
-        target instanceof HTMLElement && !/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
-      if (step === undefined || !isFree || document.querySelector('[role="dialog"]')) return;
-      const row = target.closest<HTMLElement>('[data-row]');
-      const next = row === null ? 0 : Number(row.dataset.row) + step;
-      if (next >= 0 && next < latest.current.count) focusRow(next);
-    };
+    const handle = (event: KeyboardEvent) => onKey(event);
     document.addEventListener('keydown', handle);
     return () => document.removeEventListener('keydown', handle);
-  }, [scroll]);
+  }, []);
 }

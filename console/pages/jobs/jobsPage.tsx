@@ -1,16 +1,15 @@
 import { useEffect } from 'react';
 import { useLocation, useParams, useSearch } from 'wouter';
-import { fieldTime } from '../../data/fieldTime.ts';
 import { useRead } from '../../data/queries.ts';
 import { addressOf } from '../../data/request.ts';
-import { type ChangeFilters, filterField, useFilters } from '../../data/useFilters.ts';
+import { type ChangeFilters, fieldTime, filterField, useFilters } from '../../data/useFilters.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
 import { SelectField, TextField } from '../../design/field.tsx';
-import { JOB_STATES } from '../../design/jobState.tsx';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Filters, PageHeader } from '../../design/page.tsx';
+import { JOB_STATES } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { afterPaint } from '../../screen/afterPaint.ts';
 import { Histogram } from './histogram.tsx';
@@ -81,15 +80,12 @@ export default function JobsPage() {
   );
 }
 
-function JobFilterFields({
-  filters,
-  isIdWrong,
-  onChange,
-}: {
-  readonly filters: JobFilters;
-  readonly isIdWrong: boolean;
-  readonly onChange: ChangeFilters<keyof JobFilters>;
+function JobFilterFields(props: {
+  filters: JobFilters;
+  isIdWrong: boolean;
+  onChange: ChangeFilters<keyof JobFilters>;
 }) {
+  const { filters, isIdWrong, onChange } = props;
   const models = useRead('/models').data?.data ?? [];
   const { since, until } = filters;
   const field = filterField(filters, onChange);
@@ -116,7 +112,7 @@ function JobFilterFields({
   );
 }
 
-function NoJobs({ isFiltered }: { readonly isFiltered: boolean }) {
+function NoJobs({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Empty title="No job fits">

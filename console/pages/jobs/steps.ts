@@ -15,14 +15,16 @@ const DECISIONS = {
   expired: 'It was not decided in time. The charge stands.',
 } as const;
 
+const step = (name: string, what: string, at: string | null): Step => ({ name, what, at });
+
 function endOf(job: ConsoleJob): Step {
   const { status, settled_at } = job;
   const locked = formatCount(job.locked_credits);
   if (settled_at === null && (status === 'failed' || status === 'refunded')) {
     const name = status === 'failed' ? 'Failed' : 'Refunded';
-    return { name, what: `${locked} credits went back.`, at: job.completed_at };
+    return step(name, `${locked} credits went back.`, job.completed_at);
   }
-  const settled = (what: string): Step => ({ name: 'Settled', what, at: settled_at });
+  const settled = (what: string) => step('Settled', what, settled_at);
   if (settled_at === null) return settled('The ledger checks the proof and pays.');
   // By an upheld dispute, after which the charge is another one.
   if (status === 'refunded') return settled('The ledger checked the proof and paid.');
@@ -35,51 +37,34 @@ function endOf(job: ConsoleJob): Step {
  * completed at once was acknowledged, proven and settled then.
  */
 export function stepsOf(job: ConsoleJob): Step[] {
-  const { dispute } = job;
-  return [
-    {
-      name: 'Locked',
-      what: `${formatCount(job.locked_credits)} credits are set aside.`,
-      at: job.created_at,
-    },
+  const { dispute, attempt } = job;
+  const by = attempt > 1 ? `By the worker of attempt ${attempt}.` : 'By a worker.';
+  const steps = [
+    step('Locked', `${formatCount(job.locked_credits)} credits are set aside.`, job.created_at),
     ...together([
-      {
-        name: 'Acknowledged',
-        what: job.attempt > 1 ? `By the worker of attempt ${job.attempt}.` : 'By a worker.',
-        at: job.acknowledged_at,
-      },
-      { name: 'Proven', what: 'The worker signed the hash of its text.', at: job.proven_at },
+      step('Acknowledged', by, job.acknowledged_at),
+      step('Proven', 'The worker signed the hash of its text.', job.proven_at),
       endOf(job),
     ]),
-    ...(dispute
-      ? [
-          {
-            name: dispute.status === 'open' ? 'Dispute open' : 'Dispute opened',
-            what: 'The client says that it received another text.',
-            at: dispute.opened_at,
-          },
-        ]
-      : []),
-    ...(dispute && dispute.status !== 'open'
-      ? [
-          {
-            name: `Dispute ${dispute.status}`,
-            what: DECISIONS[dispute.status],
-            at: job.dispute_resolved_at,
-          },
-        ]
-      : []),
   ];
+  if (!dispute) return steps;
+  const { status, opened_at } = dispute;
+  const name = status === 'open' ? 'Dispute open' : 'Dispute opened';
+  steps.push(step(name, 'The client says that it received another text.', opened_at));
+  if (status !== 'open') {
+    steps.push(step(`Dispute ${status}`, DECISIONS[status], job.dispute_resolved_at));
+  }
+  return steps;
 }
 
 function together(steps: readonly Step[]): Step[] {
   const joined: Step[] = [];
-  for (const step of steps) {
+  for (const one of steps) {
     const before = joined.at(-1);
-    if (before && step.at !== null && step.at === before.at) {
-      const name = `${before.name}, ${step.name.toLowerCase()}`;
-      joined.splice(-1, 1, { name, what: `${before.what} ${step.what}`, at: step.at });
-    } else joined.push(step);
+    if (before && one.at !== null && one.at === before.at) {
+      const name = `${before.name}, ${one.name.toLowerCase()}`;
+      joined.splice(-1, 1, step(name, `${before.what} ${one.what}`, one.at));
+    } else joined.push(one);
   }
   return joined;
 }

@@ -7,7 +7,7 @@ import { stepsOf } from './steps.ts';
 import styles from './timeline.module.css';
 
 /** What happened by the ledger's clock, and how long it took by the service's. */
-export function Timeline({ job }: { readonly job: ConsoleJob }) {
+export function Timeline({ job }: { job: ConsoleJob }) {
   const missing = job.completed_at === null ? 'not yet' : 'never';
   return (
     <>
@@ -31,7 +31,7 @@ export function Timeline({ job }: { readonly job: ConsoleJob }) {
 }
 
 /** The stages of a job, each where it lies in the whole. */
-function Waterfall({ timings }: { readonly timings: Timings }) {
+function Waterfall({ timings }: { timings: Timings }) {
   const spans = spansOf(timings);
   const wholeMs = Math.max(1, ...spans.map(({ toMs }) => toMs));
   return (

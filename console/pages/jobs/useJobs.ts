@@ -1,5 +1,5 @@
-import { isoTime } from '../../data/fieldTime.ts';
 import { POLL_MS } from '../../data/queries.ts';
+import { isoTime } from '../../data/useFilters.ts';
 import { usePages } from '../../data/usePages.ts';
 
 const JOB_ID = /^job_[0-9a-f]{32}$/;

@@ -4,15 +4,14 @@ import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { filterField, useFilters } from '../../data/useFilters.ts';
 import { usePages } from '../../data/usePages.ts';
-import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import { Empty, ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Filters, ReadMore, Section } from '../../design/page.tsx';
-import { State, type Tone } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ago } from '../../design/time.tsx';
+import { Address, State, type Tone } from '../../design/values.tsx';
 
 type Key = KeyList['data'][number];
 
@@ -45,7 +44,7 @@ const COLUMNS: readonly Column<Key>[] = [
 ];
 
 /** API keys, and the wallets to suspend with a reason or reinstate. @param onRead once they are there, or are not */
-export function KeysSection({ onRead }: { readonly onRead: () => void }) {
+export function KeysSection({ onRead }: { onRead: () => void }) {
   const [filters, setFilters] = useFilters(['status', 'wallet']);
   const [suspended, setSuspended] = useState<string>();
   const { status, wallet } = filters;
@@ -87,15 +86,20 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
         <Button onClick={() => setSuspended('')}>Suspend a wallet…</Button>
       </Filters>
       <Reading of={list} what="the keys" />
-      {reinstate.error && <ErrorNotice error={reinstate.error} money={MONEY} />}
-      {rows &&
-        (rows.length === 0 ? (
-          <Empty title="No key fits">
-            <p className="soft">Wallets make their keys in Settings.</p>
-          </Empty>
-        ) : (
-          <Table caption="API keys" columns={[...COLUMNS, actions]} rows={rows} rowKey={keyOfRow} />
-        ))}
+      <ErrorNotice error={reinstate.error} money={MONEY} />
+      {rows && (
+        <Table
+          caption="API keys"
+          columns={[...COLUMNS, actions]}
+          rows={rows}
+          rowKey={keyOfRow}
+          empty={
+            <Empty title="No key fits">
+              <p className="soft">Wallets make their keys in Settings.</p>
+            </Empty>
+          }
+        />
+      )}
       <ReadMore of={list} />
       {suspended !== undefined && (
         <SuspendDialog named={suspended} onClose={() => setSuspended(undefined)} />
@@ -105,13 +109,7 @@ export function KeysSection({ onRead }: { readonly onRead: () => void }) {
 }
 
 /** @param named the wallet; empty where it is still to be entered */
-function SuspendDialog({
-  named,
-  onClose,
-}: {
-  readonly named: string;
-  readonly onClose: () => void;
-}) {
+function SuspendDialog({ named, onClose }: { named: string; onClose: () => void }) {
   const [wallet, setWallet] = useState(named);
   const [reason, setReason] = useState('');
   const suspend = useChange(

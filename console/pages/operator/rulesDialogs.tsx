@@ -17,17 +17,13 @@ export type Asked =
   | { readonly kind: 'model'; readonly model?: Model };
 
 /** What has a change signed. It brings the ledger's code, so it is loaded on use. */
-export default function RulesDialogs({
-  asked,
-  rules,
-  programId,
-  onClose,
-}: {
-  readonly asked: Asked;
-  readonly rules: LedgerRules;
-  readonly programId: string;
-  readonly onClose: () => void;
+export default function RulesDialogs(props: {
+  asked: Asked;
+  rules: LedgerRules;
+  programId: string;
+  onClose: () => void;
 }) {
+  const { asked, rules, programId, onClose } = props;
   const [plan, setPlan] = useState<Plan | undefined>(() => planOf(asked, rules, programId));
   if (plan) return <TransactionDialog plan={plan} onClose={onClose} />;
   if (asked.kind !== 'model') return null;
@@ -108,19 +104,14 @@ const textFault = (text: string, max: number) =>
 const isHash = (text: string) => /^((sha256:)?[0-9a-f]{64})?$/.test(text.trim());
 const isNumber = (text: string) => /^[1-9]\d{0,8}$/.test(text);
 
-function ModelDialog({
-  model,
-  authority,
-  programId,
-  onPlan,
-  onClose,
-}: {
-  readonly model: Model | undefined;
-  readonly authority: string;
-  readonly programId: string;
-  readonly onPlan: (plan: Plan) => void;
-  readonly onClose: () => void;
+function ModelDialog(props: {
+  model: Model | undefined;
+  authority: string;
+  programId: string;
+  onPlan: (plan: Plan) => void;
+  onClose: () => void;
 }) {
+  const { model, authority, programId, onPlan, onClose } = props;
   const [fields, setFields] = useState<Fields>(() => fieldsOf(model));
   const set = (name: keyof Fields) => (event: { target: { value: string } }) =>
     setFields({ ...fields, [name]: event.target.value });

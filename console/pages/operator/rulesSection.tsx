@@ -2,15 +2,14 @@ import { type ReactNode, useState } from 'react';
 import type { LedgerRules } from '../../../api/contracts/index.ts';
 import { useConfig } from '../../data/ledger.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Address } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { dialogOnUse } from '../../design/onUse.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ahead } from '../../design/time.tsx';
+import { Address, State } from '../../design/values.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import type { Asked, Model } from './rulesDialogs.tsx';
 
@@ -57,7 +56,7 @@ const PAUSES = [
   ['New jobs', 'locks_paused'],
 ] as const;
 
-function Pauses({ rules, onAsk }: Asking & { readonly rules: LedgerRules }) {
+function Pauses({ rules, onAsk }: Asking & { rules: LedgerRules }) {
   return (
     <Section title="Pauses" lead="Signed by the program's authority. No exit can be paused.">
       <Facts
@@ -103,7 +102,7 @@ function Gateway({
   );
 }
 
-function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] }) {
+function Models({ models, onAsk }: Asking & { models: readonly Model[] }) {
   const columns: readonly Column<Model>[] = [
     { title: 'Model', cell: ({ id }) => <code>{id}</code> },
     { title: 'Tier', cell: ({ tier }) => tier },
@@ -163,16 +162,13 @@ function Models({ models, onAsk }: Asking & { readonly models: readonly Model[] 
   );
 }
 
-function Switched({
-  isOff,
-  words = ['open', 'paused', 'Pause…', 'Resume…'],
-  onChange,
-}: {
-  readonly isOff: boolean;
-  readonly words?: readonly [on: string, off: string, turnOff: string, turnOn: string];
+function Switched(props: {
+  isOff: boolean;
+  words?: readonly [on: string, off: string, turnOff: string, turnOn: string];
   /** False for a wallet that may not. */
-  readonly onChange: false | ((isOff: boolean) => void);
+  onChange: false | ((isOff: boolean) => void);
 }) {
+  const { isOff, words = ['open', 'paused', 'Pause…', 'Resume…'], onChange } = props;
   const [on, off, turnOff, turnOn] = words;
   return (
     <Row>

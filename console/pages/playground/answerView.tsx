@@ -3,14 +3,13 @@ import { Link } from 'wouter';
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
 import { keyOf, useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
-import { shortenJobId } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy.tsx';
 import { formatMs } from '../../design/formats.ts';
-import { JobState } from '../../design/jobState.tsx';
 import { ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
 import { Row } from '../../design/page.tsx';
+import { JobState, shortenJobId } from '../../design/values.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { useSignedIn } from '../../session/signedIn.tsx';
 import { rateWords } from '../jobs/rate.ts';
@@ -29,18 +28,19 @@ const EVERY_MS = 1_000;
 const OVER: readonly string[] = ['failed', 'refunded', 'disputed'];
 
 /** The answer as it comes, the job's life beside it, and its verification. */
-export function AnswerView({
-  turn: { answer, request },
-  number,
-  mayAsk,
-  onAgree,
-}: {
-  readonly turn: Turn;
-  readonly number: number;
-  readonly mayAsk: boolean;
+export function AnswerView(props: {
+  turn: Turn;
+  number: number;
+  mayAsk: boolean;
   /** Asks again for a price that was above the one shown. */
-  readonly onAgree: (credits: bigint) => void;
+  onAgree: (credits: bigint) => void;
 }) {
+  const {
+    turn: { answer, request },
+    number,
+    mayAsk,
+    onAgree,
+  } = props;
   const { wallet } = useSignedIn();
   const job = useJob(answer);
   const isEnded = answer.state === 'whole' || answer.state === 'stopped';
@@ -100,15 +100,8 @@ function moneyOf(error: unknown): string {
   return 'Nothing is charged for an answer without a proof; what was locked comes back.';
 }
 
-function Failure({
-  error,
-  mayAsk,
-  onAgree,
-}: {
-  readonly error: unknown;
-  readonly mayAsk: boolean;
-  readonly onAgree: (credits: bigint) => void;
-}) {
+function Failure(props: { error: unknown; mayAsk: boolean; onAgree: (credits: bigint) => void }) {
+  const { error, mayAsk, onAgree } = props;
   if (!(error instanceof RequestError) || error.code !== 'price_above_limit') {
     return <ErrorNotice error={error} money={moneyOf(error)} />;
   }
@@ -132,7 +125,7 @@ function Failure({
 }
 
 /** Where the job is, what it cost, and how long each stage took. */
-function Facts({ answer, job }: { readonly answer: Answer; job: ConsoleJob | undefined }) {
+function Facts({ answer, job }: { answer: Answer; job: ConsoleJob | undefined }) {
   const { evidence } = answer;
   const spans = job?.timings ? spansOf(job.timings) : [];
   const endOf = (stage: Stage) => spans.find(({ name }) => name === stage)?.toMs ?? null;

@@ -68,8 +68,8 @@ function Composer({
   of: { conversation, change, price, canAsk, send, isRunning, stop },
   field,
 }: {
-  readonly of: Playground;
-  readonly field: RefObject<HTMLTextAreaElement | null>;
+  of: Playground;
+  field: RefObject<HTMLTextAreaElement | null>;
 }) {
   return (
     <div className={styles.composer}>
@@ -96,7 +96,7 @@ function Composer({
 }
 
 /** The code of what Send sends, or of what was sent while nothing is entered. */
-function RequestCode({ of: { next, conversation } }: { readonly of: Playground }) {
+function RequestCode({ of: { next, conversation } }: { of: Playground }) {
   const sent = conversation.draft.trim() === '' ? conversation.turns.at(-1)?.request : undefined;
   return (
     <div className={styles.code}>
@@ -109,7 +109,7 @@ function RequestCode({ of: { next, conversation } }: { readonly of: Playground }
 }
 
 /** Why the wallet's key cannot ask for anything, and what changes it. */
-function KeyObstacle({ state: { key, suspension } }: { readonly state: KeyState }) {
+function KeyObstacle({ state: { key, suspension } }: { state: KeyState }) {
   if (suspension) {
     return (
       <Notice tone="bad">

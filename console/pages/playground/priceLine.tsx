@@ -1,6 +1,6 @@
 import { chargeCredits } from '../../../programs/client/pricing.ts';
-import { formatUsdc } from '../../design/credits.tsx';
 import { countOf, formatCount } from '../../design/formats.ts';
+import { formatUsdc } from '../../design/values.tsx';
 import type { boundsOf } from './question.ts';
 
 export const creditsOf = (credits: bigint) =>

@@ -3,13 +3,7 @@ import { Button } from '../../design/button.tsx';
 import type { Answer } from './answer.ts';
 
 /** Saves the stream and the request as they were: `svc verify` and the Verify page take both files. */
-export function SavedAnswer({
-  answer,
-  request,
-}: {
-  readonly answer: Answer;
-  readonly request: CompletionRequest;
-}) {
+export function SavedAnswer({ answer, request }: { answer: Answer; request: CompletionRequest }) {
   const name = answer.jobId ?? 'answer';
   return (
     <>

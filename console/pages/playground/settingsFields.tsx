@@ -4,17 +4,13 @@ import styles from './playgroundPage.module.css';
 import type { readSettings, Settings } from './question.ts';
 
 /** How the model is asked. What is empty is left to the service. */
-export function SettingsFields({
-  models,
-  settings,
-  wrong,
-  onChange,
-}: {
-  readonly models: readonly ConsoleModel[];
-  readonly settings: Settings;
-  readonly wrong: ReturnType<typeof readSettings>['wrong'];
-  readonly onChange: (changes: Partial<Settings>) => void;
+export function SettingsFields(props: {
+  models: readonly ConsoleModel[];
+  settings: Settings;
+  wrong: ReturnType<typeof readSettings>['wrong'];
+  onChange: (changes: Partial<Settings>) => void;
 }) {
+  const { models, settings, wrong, onChange } = props;
   const field = (name: keyof Settings, label: string) => ({
     label,
     value: settings[name],

@@ -8,17 +8,13 @@ import type { Turn } from './useConversation.ts';
 import type { Playground } from './usePlayground.ts';
 
 /** A question of the conversation with its answer. */
-export function TurnView({
-  turn,
-  number,
-  playground,
-  onRemoved,
-}: {
-  readonly turn: Turn;
-  readonly number: number;
-  readonly playground: Playground;
-  readonly onRemoved: () => void;
+export function TurnView(props: {
+  turn: Turn;
+  number: number;
+  playground: Playground;
+  onRemoved: () => void;
 }) {
+  const { turn, number, playground, onRemoved } = props;
   const { mayAsk, askAgain, remove, repeat } = playground;
   const [isEdited, setEdited] = useState(false);
   const canRepeat = mayAsk && turn.answer.state !== 'running';
@@ -59,17 +55,18 @@ export function TurnView({
   );
 }
 
-function PromptEditor({
-  turn,
-  playground: { changeTurn, askAgain },
-  canRepeat,
-  onDone,
-}: {
-  readonly turn: Turn;
-  readonly playground: Playground;
-  readonly canRepeat: boolean;
-  readonly onDone: () => void;
+function PromptEditor(props: {
+  turn: Turn;
+  playground: Playground;
+  canRepeat: boolean;
+  onDone: () => void;
 }) {
+  const {
+    turn,
+    playground: { changeTurn, askAgain },
+    canRepeat,
+    onDone,
+  } = props;
   const [prompt, setPrompt] = useState(turn.prompt);
   const isEmpty = prompt.trim() === '';
   return (

@@ -2,10 +2,10 @@ import { Link } from 'wouter';
 import { POLL_MS, useRead } from '../../data/queries.ts';
 import { buttonClass } from '../../design/button.tsx';
 import { CompletionCode } from '../../design/completionCode.tsx';
-import { formatUsdc } from '../../design/credits.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
+import { formatUsdc } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import styles from './homePage.module.css';
 

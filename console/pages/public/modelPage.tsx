@@ -3,14 +3,13 @@ import { useParams } from 'wouter';
 import type { ConsoleWorker, ModelDetail } from '../../../api/contracts/index.ts';
 import { describePriceSteps } from '../../../common/priceSteps.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Credits } from '../../design/credits.tsx';
 import { DayBars, DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMs } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Time, useNow } from '../../design/time.tsx';
+import { Credits, State } from '../../design/values.tsx';
 import { lastDays } from './lastDays.ts';
 import { UPTIME_COLUMN, WORKER_COLUMNS } from './workerValues.tsx';
 
@@ -30,7 +29,7 @@ export default function ModelPage() {
   );
 }
 
-function Hosted({ model: { svc } }: { readonly model: ModelDetail }) {
+function Hosted({ model: { svc } }: { model: ModelDetail }) {
   return svc.active_workers > 0 ? (
     <State tone="ok" word={`${svc.active_workers} answering`} />
   ) : (
@@ -38,7 +37,7 @@ function Hosted({ model: { svc } }: { readonly model: ModelDetail }) {
   );
 }
 
-function Detail({ model }: { readonly model: ModelDetail }) {
+function Detail({ model }: { model: ModelDetail }) {
   const { svc } = model;
   return (
     <>
@@ -73,23 +72,20 @@ function Detail({ model }: { readonly model: ModelDetail }) {
       </Section>
       <Measured model={model} />
       <Section title="Workers" lead="Those that host the model, with its first tokens of 24 hours.">
-        {model.workers.length === 0 ? (
-          <p className="soft">None at present.</p>
-        ) : (
-          <Table
-            caption="Workers that host the model"
-            columns={COLUMNS}
-            rows={model.workers}
-            rowKey={({ address }) => address}
-          />
-        )}
+        <Table
+          caption="Workers that host the model"
+          columns={COLUMNS}
+          rows={model.workers}
+          rowKey={({ address }) => address}
+          empty={<p className="soft">None at present.</p>}
+        />
       </Section>
       <Card svc={svc} />
     </>
   );
 }
 
-function Measured({ model }: { readonly model: ModelDetail }) {
+function Measured({ model }: { model: ModelDetail }) {
   const days = lastDays(model.days, DAYS, useNow(DAY_MS));
   return (
     <Section title={`The last ${DAYS} days`} lead="By day of UTC, as this service measured them.">

@@ -4,9 +4,9 @@ import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { Numbers, PageHeader, Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago, Time } from '../../design/time.tsx';
+import { State } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { lastDays } from './lastDays.ts';
 
@@ -53,7 +53,7 @@ export default function StatusPage() {
   );
 }
 
-function Overall({ isReady }: { readonly isReady: boolean | undefined }) {
+function Overall({ isReady }: { isReady: boolean | undefined }) {
   if (isReady === undefined) return <State tone="bad" word="not known at present" />;
   return isReady ? (
     <State tone="ok" word="takes requests" />
@@ -64,7 +64,7 @@ function Overall({ isReady }: { readonly isReady: boolean | undefined }) {
 
 type PartName = keyof StatusAnswer['parts'];
 
-function Parts({ status }: { readonly status: StatusAnswer | undefined }) {
+function Parts({ status }: { status: StatusAnswer | undefined }) {
   const names = Object.keys(CONSEQUENCES) as PartName[];
   const { parts, history, as_of = '' } = status ?? {};
   const days = history && lastDays(history.days, DAYS, Date.parse(as_of));
@@ -96,13 +96,7 @@ function Parts({ status }: { readonly status: StatusAnswer | undefined }) {
 type RecordedDay = NonNullable<StatusAnswer['history']>['days'][number];
 
 /** Nothing is recorded while the database is away: its days show the others alone. */
-function PartDays({
-  name,
-  days,
-}: {
-  readonly name: PartName;
-  readonly days: readonly (RecordedDay | undefined)[];
-}) {
+function PartDays({ name, days }: { name: PartName; days: readonly (RecordedDay | undefined)[] }) {
   return (
     <DayStrip
       label={`Days in which the ${name.replaceAll('_', ' ')} worked, ${DAYS} days`}
@@ -121,48 +115,45 @@ function PartDays({
 
 type Incident = NonNullable<StatusAnswer['history']>['incidents'][number];
 
-function Incidents({ incidents }: { readonly incidents: readonly Incident[] }) {
+function Incidents({ incidents }: { incidents: readonly Incident[] }) {
   return (
     <Section
       title="Incidents"
       lead="Minutes in a row in which a part was away for every API. Where nothing was recorded, every API or the database was away."
     >
-      {incidents.length === 0 ? (
-        <p className="soft">None in the last {DAYS} days.</p>
-      ) : (
-        <Table<Incident>
-          caption="Incidents"
-          rows={incidents}
-          rowKey={({ part, began_at }) => `${part} ${began_at}`}
-          columns={[
-            { title: 'Began', cell: ({ began_at }) => <Time time={began_at} /> },
-            {
-              title: 'Part',
-              isKey: true,
-              cell: ({ part, ended_at }) => (
-                <State
-                  tone={ended_at === null ? 'bad' : 'idle'}
-                  word={part === 'api' ? 'nothing recorded' : part.replaceAll('_', ' ')}
-                />
-              ),
-            },
-            {
-              title: 'Lasted',
-              isNumber: true,
-              isKey: true,
-              cell: ({ began_at, ended_at }) =>
-                ended_at === null
-                  ? 'still away'
-                  : `${formatCount((Date.parse(ended_at) - Date.parse(began_at)) / MINUTE_MS)} min`,
-            },
-          ]}
-        />
-      )}
+      <Table<Incident>
+        caption="Incidents"
+        rows={incidents}
+        rowKey={({ part, began_at }) => `${part} ${began_at}`}
+        columns={[
+          { title: 'Began', cell: ({ began_at }) => <Time time={began_at} /> },
+          {
+            title: 'Part',
+            isKey: true,
+            cell: ({ part, ended_at }) => (
+              <State
+                tone={ended_at === null ? 'bad' : 'idle'}
+                word={part === 'api' ? 'nothing recorded' : part.replaceAll('_', ' ')}
+              />
+            ),
+          },
+          {
+            title: 'Lasted',
+            isNumber: true,
+            isKey: true,
+            cell: ({ began_at, ended_at }) =>
+              ended_at === null
+                ? 'still away'
+                : `${formatCount((Date.parse(ended_at) - Date.parse(began_at)) / MINUTE_MS)} min`,
+          },
+        ]}
+        empty={<p className="soft">None in the last {DAYS} days.</p>}
+      />
     </Section>
   );
 }
 
-function Backlog({ status: { mirror, queues, days, as_of } }: { readonly status: StatusAnswer }) {
+function Backlog({ status: { mirror, queues, days, as_of } }: { status: StatusAnswer }) {
   const show = (count: number | null | undefined) => (count == null ? '–' : formatCount(count));
   return (
     <>

@@ -2,13 +2,13 @@ import { useParams } from 'wouter';
 import type { WorkerDetail } from '../../../api/contracts/index.ts';
 import { useExplorer } from '../../data/ledger.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Address, Transaction } from '../../design/address.tsx';
 import { DayStrip } from '../../design/dayStrip.tsx';
 import { formatCount, formatMinute, formatMs, formatTime } from '../../design/formats.ts';
 import { Reading } from '../../design/notice.tsx';
 import { Facts, Numbers, PageHeader, Row, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago, Time, useNow } from '../../design/time.tsx';
+import { Address, Transaction } from '../../design/values.tsx';
 import { ModelLink } from './modelLink.tsx';
 import { formatShare, formatStake, WorkerState } from './workerValues.tsx';
 
@@ -30,7 +30,7 @@ export default function WorkerPage() {
   );
 }
 
-function Detail({ worker }: { readonly worker: WorkerDetail }) {
+function Detail({ worker }: { worker: WorkerDetail }) {
   const newest = useNow(HOUR_MS);
   return (
     <>
@@ -54,36 +54,31 @@ function Detail({ worker }: { readonly worker: WorkerDetail }) {
       </Section>
       <LedgerFacts worker={worker} />
       <Section title="Slashes">
-        {worker.slashes.length === 0 ? (
-          <p className="soft">None. No two proofs of one attempt have convicted this worker.</p>
-        ) : (
-          <Table
-            caption="Slashes of this worker"
-            rows={worker.slashes}
-            rowKey={({ tx }) => tx}
-            columns={[
-              { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
-              { title: 'Job', cell: ({ job_id }) => job_id ?? '–' },
-              {
-                title: 'Tokens',
-                isKey: true,
-                isNumber: true,
-                cell: ({ stake_tokens }) => formatStake(stake_tokens),
-              },
-              {
-                title: 'Transaction',
-                isKey: true,
-                cell: ({ tx }) => <Transaction signature={tx} />,
-              },
-            ]}
-          />
-        )}
+        <Table
+          caption="Slashes of this worker"
+          rows={worker.slashes}
+          rowKey={({ tx }) => tx}
+          empty={
+            <p className="soft">None. No two proofs of one attempt have convicted this worker.</p>
+          }
+          columns={[
+            { title: 'Time', cell: ({ at }) => <Ago time={at} /> },
+            { title: 'Job', cell: ({ job_id }) => job_id ?? '–' },
+            {
+              title: 'Tokens',
+              isKey: true,
+              isNumber: true,
+              cell: ({ stake_tokens }) => formatStake(stake_tokens),
+            },
+            { title: 'Transaction', isKey: true, cell: ({ tx }) => <Transaction signature={tx} /> },
+          ]}
+        />
       </Section>
     </>
   );
 }
 
-function LedgerFacts({ worker }: { readonly worker: WorkerDetail }) {
+function LedgerFacts({ worker }: { worker: WorkerDetail }) {
   const explorer = useExplorer();
   const { address, unstaking_tokens, unstake_ready_at } = worker;
   const ready = unstake_ready_at ? `, ready ${formatTime(unstake_ready_at)}` : '';

@@ -1,9 +1,8 @@
 import { Link } from 'wouter';
 import type { ConsoleWorker } from '../../../api/contracts/index.ts';
-import { Address } from '../../design/address.tsx';
 import { formatCount } from '../../design/formats.ts';
-import { State, type Tone } from '../../design/state.tsx';
 import type { Column } from '../../design/table.tsx';
+import { Address, State, type Tone } from '../../design/values.tsx';
 
 /** The program counts stakes in whole tokens. */
 export function formatStake(tokens: string): string {

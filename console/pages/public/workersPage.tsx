@@ -21,11 +21,7 @@ const columns: readonly Column<ConsoleWorker>[] = [
       </>
     ),
   },
-  {
-    title: 'Stake',
-    isNumber: true,
-    cell: ({ stake_tokens }) => formatStake(stake_tokens),
-  },
+  { title: 'Stake', isNumber: true, cell: ({ stake_tokens }) => formatStake(stake_tokens) },
   { title: 'Jobs settled', isNumber: true, cell: ({ jobs_settled }) => formatCount(jobs_settled) },
 ];
 
@@ -36,27 +32,27 @@ export default function WorkersPage() {
     <>
       <PageHeader {...APP_PAGES['/console/workers'].head} />
       <Reading of={workers} what="the workers" />
-      {data &&
-        (data.data.length === 0 ? (
-          <Empty title="No worker is registered">
-            <p>
-              Anybody with stake tokens can run one, with{' '}
-              <a href="/packages/">the packages of this service</a>.
-            </p>
-          </Empty>
-        ) : (
-          <>
-            <Table
-              caption="Registered workers"
-              columns={columns}
-              rows={data.data}
-              rowKey={({ address }) => address}
-            />
-            <p className="soft">
-              At least {formatStake(data.minimum_stake_tokens)} tokens have to be at stake.
-            </p>
-          </>
-        ))}
+      {data && (
+        <Table
+          caption="Registered workers"
+          columns={columns}
+          rows={data.data}
+          rowKey={({ address }) => address}
+          empty={
+            <Empty title="No worker is registered">
+              <p>
+                Anybody with stake tokens can run one, with{' '}
+                <a href="/packages/">the packages of this service</a>.
+              </p>
+            </Empty>
+          }
+        />
+      )}
+      {data && data.data.length > 0 && (
+        <p className="soft">
+          At least {formatStake(data.minimum_stake_tokens)} tokens have to be at stake.
+        </p>
+      )}
     </>
   );
 }

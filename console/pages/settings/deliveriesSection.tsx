@@ -20,8 +20,7 @@ import {
   isIdWrong,
   queryOf,
 } from './deliveryFilters.tsx';
-import { useReplay } from './useReplay.ts';
-import { DeliveryState, ReplayNotice } from './webhookValues.tsx';
+import { DeliveryState, ReplayNotice, useReplay } from './webhookValues.tsx';
 
 const PAGE_ROWS = 50;
 const NONE: ReadonlySet<string> = new Set();
@@ -32,8 +31,8 @@ export function DeliveriesSection({
   webhookId,
   webhooks,
 }: {
-  readonly webhookId?: string;
-  readonly webhooks?: readonly ConsoleWebhook[];
+  webhookId?: string;
+  webhooks?: readonly ConsoleWebhook[];
 }) {
   const [filters, setFilters] = useFilters(FILTERS);
   /** Of those that are shown, or every one that matches, shown or not. */
@@ -73,12 +72,10 @@ export function DeliveriesSection({
       <DeliveryFilterFields webhooks={webhooks} filters={filters} onFilter={filter} />
       {replay.data && <ReplayNotice of={replay.data} />}
       <Reading of={list} what="the deliveries" />
-      {replay.error && (
-        <ErrorNotice
-          error={replay.error}
-          money="Nothing was sent again. Events are kept for 30 days."
-        />
-      )}
+      <ErrorNotice
+        error={replay.error}
+        money="Nothing was sent again. Events are kept for 30 days."
+      />
       {list.rows &&
         (rows.length === 0 ? (
           <Empty title="No deliveries">

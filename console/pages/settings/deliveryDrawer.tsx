@@ -1,26 +1,24 @@
 import { Link } from 'wouter';
 import type { DeliveryDetail } from '../../../api/contracts/index.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
-import { Transaction } from '../../design/address.tsx';
 import { Button } from '../../design/button.tsx';
 import { Pre } from '../../design/code.tsx';
 import { Drawer } from '../../design/dialog.tsx';
 import { formatMs } from '../../design/formats.ts';
 import { ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { Time } from '../../design/time.tsx';
+import { State, Transaction } from '../../design/values.tsx';
 import styles from './deliveryDrawer.module.css';
-import { useReplay } from './useReplay.ts';
-import { DeliveryState, ReplayNotice } from './webhookValues.tsx';
+import { DeliveryState, ReplayNotice, useReplay } from './webhookValues.tsx';
 
 /** One delivery: what was sent, and beside it each attempt with what the receiver answered. */
 export function DeliveryDrawer({
   deliveryId,
   onClose,
 }: {
-  readonly deliveryId: string;
-  readonly onClose: () => void;
+  deliveryId: string;
+  onClose: () => void;
 }) {
   const read = useRead('/deliveries/:delivery_id', {
     params: { delivery_id: deliveryId },
@@ -44,7 +42,7 @@ export function DeliveryDrawer({
       }
     >
       <Reading of={read} what="the delivery" />
-      {replay.error && <ErrorNotice error={replay.error} money="Nothing was sent again." />}
+      <ErrorNotice error={replay.error} money="Nothing was sent again." />
       {replay.data?.replayed === 0 && <ReplayNotice of={replay.data} />}
       {data && (
         <>
@@ -59,7 +57,7 @@ export function DeliveryDrawer({
   );
 }
 
-function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
+function DeliveryFacts({ of: delivery }: { of: DeliveryDetail }) {
   const { due_at, job_id, tx } = delivery;
   return (
     <Facts
@@ -82,7 +80,7 @@ function DeliveryFacts({ of: delivery }: { readonly of: DeliveryDetail }) {
   );
 }
 
-function Sent({ of: { body, attempts_made } }: { readonly of: DeliveryDetail }) {
+function Sent({ of: { body, attempts_made } }: { of: DeliveryDetail }) {
   const last = attempts_made.at(-1);
   return (
     <div className={styles.side}>
@@ -104,7 +102,7 @@ function Sent({ of: { body, attempts_made } }: { readonly of: DeliveryDetail }) 
   );
 }
 
-function Attempts({ of: attempts }: { readonly of: DeliveryDetail['attempts_made'] }) {
+function Attempts({ of: attempts }: { of: DeliveryDetail['attempts_made'] }) {
   const last = attempts.at(-1);
   return (
     <div className={styles.side}>

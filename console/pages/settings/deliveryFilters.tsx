@@ -1,8 +1,7 @@
 import type { ConsoleWebhook } from '../../../api/contracts/index.ts';
 import { DELIVERY_STATUSES } from '../../../webhookOperations/deliveryStatuses.ts';
 import { TEST_KIND, WEBHOOK_KINDS } from '../../../webhooks/events.ts';
-import { fieldTime, isoTime } from '../../data/fieldTime.ts';
-import { filterField } from '../../data/useFilters.ts';
+import { fieldTime, filterField, isoTime } from '../../data/useFilters.ts';
 import { SelectField, TextField } from '../../design/field.tsx';
 import { Filters } from '../../design/page.tsx';
 
@@ -33,15 +32,12 @@ const STATES = [['', 'any state'], [MISSING, 'not delivered'], ...DELIVERY_STATU
 const KINDS = [['', 'any event'], ...WEBHOOK_KINDS, TEST_KIND] as const;
 
 /** @param webhooks to choose from; absent on the page of one */
-export function DeliveryFilterFields({
-  webhooks,
-  filters,
-  onFilter,
-}: {
-  readonly webhooks?: readonly ConsoleWebhook[] | undefined;
-  readonly filters: DeliveryFilters;
-  readonly onFilter: (changes: DeliveryFilters) => void;
+export function DeliveryFilterFields(props: {
+  webhooks?: readonly ConsoleWebhook[] | undefined;
+  filters: DeliveryFilters;
+  onFilter: (changes: DeliveryFilters) => void;
 }) {
+  const { webhooks, filters, onFilter } = props;
   const { since, until } = filters;
   const field = filterField(filters, onFilter);
   return (

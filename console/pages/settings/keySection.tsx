@@ -8,8 +8,8 @@ import { CompletionCode } from '../../design/completionCode.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { Time } from '../../design/time.tsx';
+import { State } from '../../design/values.tsx';
 import { useFresh } from '../../session/session.tsx';
 import { SecretOnce } from './secretOnce.tsx';
 
@@ -46,7 +46,7 @@ export function KeySection() {
       lead="One for the wallet. Anybody who has it can spend the credits within your limits."
     >
       <Reading of={read} what="the key's state" />
-      {create.error && <ErrorNotice error={create.error} money={MONEY} />}
+      <ErrorNotice error={create.error} money={MONEY} />
       {suspension && <Suspended {...suspension} />}
       {key === null && !suspension && (
         <NoKey
@@ -106,13 +106,7 @@ function Suspended({ suspended_by, reason }: NonNullable<KeyState['suspension']>
   );
 }
 
-function NoKey({
-  isPending,
-  onCreate,
-}: {
-  readonly isPending: boolean;
-  readonly onCreate: () => void;
-}) {
+function NoKey({ isPending, onCreate }: { isPending: boolean; onCreate: () => void }) {
   return (
     <Empty title="No key yet">
       <p className="soft">With a key, the official OpenAI clients work as they are.</p>
@@ -125,7 +119,7 @@ function NoKey({
   );
 }
 
-function KeyFacts({ apiKey }: { readonly apiKey: NonNullable<KeyState['key']> }) {
+function KeyFacts({ apiKey }: { apiKey: NonNullable<KeyState['key']> }) {
   const { status, created_at } = apiKey;
   return (
     <Facts

@@ -7,20 +7,15 @@ import { Row } from '../../design/page.tsx';
 import styles from './secretOnce.module.css';
 
 /** Shows what is never shown again. It is kept nowhere but here, until this is closed. */
-export function SecretOnce({
-  title,
-  secret,
-  kept,
-  children,
-  onClose,
-}: {
-  readonly title: string;
-  readonly secret: string;
+export function SecretOnce(props: {
+  title: string;
+  secret: string;
   /** In which form the service keeps it. */
-  readonly kept: 'its hash' | 'it sealed';
-  readonly children?: ReactNode;
-  readonly onClose: () => void;
+  kept: 'its hash' | 'it sealed';
+  children?: ReactNode;
+  onClose: () => void;
 }) {
+  const { title, secret, kept, children, onClose } = props;
   return (
     <Dialog
       isWide

@@ -5,9 +5,9 @@ import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { ErrorNotice, Reading } from '../../design/notice.tsx';
 import { Section } from '../../design/page.tsx';
-import { State } from '../../design/state.tsx';
 import { Table } from '../../design/table.tsx';
 import { Ago, Ahead } from '../../design/time.tsx';
+import { State } from '../../design/values.tsx';
 import { useSession } from '../../session/session.tsx';
 
 type Session = SessionList['data'][number];
@@ -28,7 +28,7 @@ export function SessionsSection() {
   return (
     <Section title="Sessions" lead="Browsers that are signed in with this wallet.">
       <Reading of={read} what="the sessions" />
-      {end.error && <ErrorNotice error={end.error} money="A session moves no credits by itself." />}
+      <ErrorNotice error={end.error} money="A session moves no credits by itself." />
       {data && (
         <Table<Session>
           caption="Sessions of the wallet"

@@ -3,11 +3,11 @@ import { useRead } from '../../data/queries.ts';
 import { call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
-import { formatUsdc, readCredits } from '../../design/credits.tsx';
 import { TextField } from '../../design/field.tsx';
 import { formatCount } from '../../design/formats.ts';
 import { ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Form, Row, Section } from '../../design/page.tsx';
+import { formatUsdc, readCredits } from '../../design/values.tsx';
 
 const MOST = 1_000_000_000_000n;
 
@@ -63,12 +63,7 @@ export function ThresholdSection() {
           {data?.is_low && <span className="soft">The alert has fired and is not armed.</span>}
         </Row>
         {read.error && <Reading of={read} what="the threshold" />}
-        {save.error && (
-          <ErrorNotice
-            error={save.error}
-            money="The threshold is as it was. It moves no credits."
-          />
-        )}
+        <ErrorNotice error={save.error} money="The threshold is as it was. It moves no credits." />
         {isAsSaved && (
           <Notice tone="ok">
             <p>

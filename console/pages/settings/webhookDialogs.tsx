@@ -29,8 +29,8 @@ export function CreateWebhook({
   onCreated,
   onClose,
 }: {
-  readonly onCreated: (webhook: CreatedWebhook) => void;
-  readonly onClose: () => void;
+  onCreated: (webhook: CreatedWebhook) => void;
+  onClose: () => void;
 }) {
   const fresh = useFresh();
   const create = useChange(
@@ -54,8 +54,8 @@ export function EditWebhook({
   webhook,
   onClose,
 }: {
-  readonly webhook: ConsoleWebhook;
-  readonly onClose: () => void;
+  webhook: ConsoleWebhook;
+  onClose: () => void;
 }) {
   const fresh = useFresh();
   const params = { webhook_id: webhook.id };
@@ -109,14 +109,14 @@ function TargetDialog<Answer>({
   onClose,
   children,
 }: {
-  readonly title: string;
-  readonly action: readonly [label: string, pending: string];
-  readonly money: string;
-  readonly present: Target;
-  readonly change: UseMutationResult<Answer, Error, Target>;
-  readonly onDone: (answer: Answer) => void;
-  readonly onClose: () => void;
-  readonly children?: ReactNode;
+  title: string;
+  action: readonly [label: string, pending: string];
+  money: string;
+  present: Target;
+  change: UseMutationResult<Answer, Error, Target>;
+  onDone: (answer: Answer) => void;
+  onClose: () => void;
+  children?: ReactNode;
 }) {
   const [url, setUrl] = useState(present.url);
   const [events, setEvents] = useState(present.events);
@@ -159,13 +159,7 @@ function TargetDialog<Answer>({
   );
 }
 
-function KindChoice({
-  chosen,
-  onChange,
-}: {
-  readonly chosen: Kinds;
-  readonly onChange: (chosen: Kinds) => void;
-}) {
+function KindChoice({ chosen, onChange }: { chosen: Kinds; onChange: (chosen: Kinds) => void }) {
   const toggle = (kind: Kinds[number], isChosen: boolean) =>
     onChange(isChosen ? [...chosen, kind] : chosen.filter((one) => one !== kind));
   return (

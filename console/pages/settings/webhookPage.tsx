@@ -46,7 +46,7 @@ export default function WebhookPage() {
   );
 }
 
-function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
+function Content({ webhook }: { webhook: ConsoleWebhook }) {
   const [, navigate] = useLocation();
   const fresh = useFresh();
   const [asked, setAsked] = useState<'delete' | 'edit' | 'rotate'>();
@@ -89,7 +89,7 @@ function Content({ webhook }: { readonly webhook: ConsoleWebhook }) {
           Delete…
         </Button>
       </PageHeader>
-      {act.error && <ErrorNotice error={act.error} money={MONEY} />}
+      <ErrorNotice error={act.error} money={MONEY} />
       {webhook.status === 'failed' && (
         <Notice
           tone="bad"

@@ -1,7 +1,9 @@
 import type { ConsoleWebhook, Delivery, Replayed } from '../../../api/contracts/index.ts';
+import { type BodyOf, call } from '../../data/request.ts';
+import { useChange } from '../../data/useChange.ts';
 import { countOf, formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
-import { State, type Tone } from '../../design/state.tsx';
+import { State, type Tone } from '../../design/values.tsx';
 
 const WEBHOOK_TONES: Readonly<Record<ConsoleWebhook['status'], Tone>> = {
   active: 'ok',
@@ -28,7 +30,7 @@ export function DeliveryState({ status }: Pick<Delivery, 'status'>) {
 export function ReplayNotice({
   of: { replayed, pending, disabled, left, retry_after },
 }: {
-  readonly of: Replayed;
+  of: Replayed;
 }) {
   return (
     <Notice tone={disabled + left > 0 ? 'warn' : 'info'}>
@@ -45,3 +47,11 @@ export function ReplayNotice({
 }
 
 const withVerb = (count: number) => `${countOf(count, 'event')} ${count === 1 ? 'is' : 'are'}`;
+
+/** Sends deliveries again: chosen ones, or all that match. */
+export function useReplay() {
+  return useChange(
+    (body: BodyOf<'POST', '/deliveries/replay'>) => call('POST', '/deliveries/replay', { body }),
+    ['/webhooks', '/deliveries', '/deliveries/:delivery_id'],
+  );
+}

@@ -50,12 +50,15 @@ export function WebhooksSection() {
       }
     >
       <Reading of={read} what="the webhooks" />
-      {data &&
-        (data.data.length === 0 ? (
-          <NoWebhook canAdd={canAdd} onAdd={() => setCreating(true)} />
-        ) : (
-          <Table caption="Webhooks" columns={columns} rows={data.data} rowKey={({ id }) => id} />
-        ))}
+      {data && (
+        <Table
+          caption="Webhooks"
+          columns={columns}
+          rows={data.data}
+          rowKey={({ id }) => id}
+          empty={<NoWebhook canAdd={canAdd} onAdd={() => setCreating(true)} />}
+        />
+      )}
       {isCreating && (
         <CreateWebhook
           onClose={() => setCreating(false)}
@@ -81,7 +84,7 @@ export function WebhooksSection() {
   );
 }
 
-function NoWebhook({ canAdd, onAdd }: { readonly canAdd: boolean; readonly onAdd: () => void }) {
+function NoWebhook({ canAdd, onAdd }: { canAdd: boolean; onAdd: () => void }) {
   return (
     <Empty title="No webhook yet">
       {canAdd ? (

@@ -41,7 +41,7 @@ export function Drawing(props: DrawingProps) {
   );
 }
 
-function Bars({ width, ...drawn }: DrawingProps & { readonly width: number }) {
+function Bars({ width, ...drawn }: DrawingProps & { width: number }) {
   const { bars, models, measure, nameOf, classOf, onOpen } = drawn;
   const rem = remPx();
   const [height, left, bottom, top] = [HEIGHT_REM, LEFT_REM, BOTTOM_REM, TOP_REM].map(
@@ -107,17 +107,13 @@ function Bars({ width, ...drawn }: DrawingProps & { readonly width: number }) {
 }
 
 /** The amounts at the left, with a line for each. */
-function Grid({
-  scale,
-  left,
-  right,
-  fontSize,
-}: {
-  readonly scale: ReturnType<typeof scaleLinear<number>>;
-  readonly left: number;
-  readonly right: number;
-  readonly fontSize: number;
+function Grid(props: {
+  scale: ReturnType<typeof scaleLinear<number>>;
+  left: number;
+  right: number;
+  fontSize: number;
 }) {
+  const { scale, left, right, fontSize } = props;
   // Half of a number has no meaning here.
   const ticks = scale.ticks(TICKS).filter(Number.isInteger);
   return (
@@ -151,15 +147,8 @@ function Grid({
   );
 }
 
-function OpenableBar({
-  words,
-  onOpen,
-  children,
-}: {
-  readonly words: string;
-  readonly onOpen: () => void;
-  readonly children: ReactNode;
-}) {
+function OpenableBar(props: { words: string; onOpen: () => void; children: ReactNode }) {
+  const { words, onOpen, children } = props;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a drawing has no buttons
     <g

@@ -13,13 +13,7 @@ import { barsOf, modelsOf, STEPS_MS } from './usageValues.ts';
 const PATTERNS = 5;
 
 /** Bars by model, as a chart or as a table; each bar leads to its jobs. */
-export function UsageChart({
-  usage,
-  measure,
-}: {
-  readonly usage: UsageAnswer;
-  readonly measure: string;
-}) {
+export function UsageChart({ usage, measure }: { usage: UsageAnswer; measure: string }) {
   const [isTable, setTable] = useState(false);
   const [, navigate] = useLocation();
   const bars = barsOf(usage, measure);

@@ -1,13 +1,13 @@
 import type { LatencyAnswer, UsageAnswer } from '../../../api/contracts/index.ts';
 import { POLL_MS, useRead } from '../../data/queries.ts';
 import { filterField, useFilters } from '../../data/useFilters.ts';
-import { formatUsdc } from '../../design/credits.tsx';
 import { SelectField } from '../../design/field.tsx';
 import { countOf, formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { useNow } from '../../design/time.tsx';
+import { formatUsdc } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
 import { periodOf, ratesOf, SPANS, STEPS_MS, sumOf } from './usageValues.ts';
@@ -53,13 +53,7 @@ export default function UsagePage() {
   );
 }
 
-function UsageSections({
-  usage,
-  measure,
-}: {
-  readonly usage: UsageAnswer;
-  readonly measure: string;
-}) {
+function UsageSections({ usage, measure }: { usage: UsageAnswer; measure: string }) {
   const rows = usage.data;
   const total = sumOf(rows);
   const rates = ratesOf(rows);
@@ -116,7 +110,7 @@ function UsageSections({
   );
 }
 
-function LatencySection({ latencies }: { readonly latencies: LatencyAnswer }) {
+function LatencySection({ latencies }: { latencies: LatencyAnswer }) {
   return (
     <Section title="Latency" lead="Percentiles over your own jobs of at most 30 days.">
       <Table
@@ -140,7 +134,7 @@ function LatencySection({ latencies }: { readonly latencies: LatencyAnswer }) {
   );
 }
 
-function Charged({ jobs, credits }: { readonly jobs: number; readonly credits: number }) {
+function Charged({ jobs, credits }: { jobs: number; credits: number }) {
   return (
     <>
       {countOf(jobs, 'job')}
