@@ -15,18 +15,7 @@ export interface StreamRequest {
 }
 
 /** The open streams of a process, with their number and duration limited. */
-export interface OpenStreams {
-  /** Subscribes to the ends of sessions, which any process may cause. */
-  start(): Promise<void>;
-  /**
-   * Admits a stream. From then on it ends with its session, and has a sign of life every ten seconds.
-   *
-   * @throws ApiError `rate_limit_exceeded` or `service_unavailable`
-   * @throws ClientLeftError
-   */
-  admit(stream: StreamRequest, response: Response): void;
-  close(): Promise<void>;
-}
+export type OpenStreams = ReturnType<typeof createOpenStreams>;
 
 /** How many streams may be open at the same time. */
 export const STREAM_LIMITS = {
@@ -57,7 +46,7 @@ export function createOpenStreams(options: {
   logger: Logger;
   limits?: typeof STREAM_LIMITS;
   time?: Time;
-}): OpenStreams {
+}) {
   const { pool, logger, limits = STREAM_LIMITS, time = systemTime } = options;
   const closing = new AbortController();
   const sessions = new Map<string, OpenSession>();
@@ -136,7 +125,8 @@ export function createOpenStreams(options: {
   }
 
   return {
-    async start() {
+    /** Subscribes to the ends of sessions, which any process may cause. */
+    async start(): Promise<void> {
       await new Promise<void>((resolve) => {
         listening = listen({
           pool,
@@ -152,12 +142,18 @@ export function createOpenStreams(options: {
         });
       });
     },
-    admit(stream, response) {
+    /**
+     * Admits a stream. From then on it ends with its session, and has a sign of life every ten seconds.
+     *
+     * @throws ApiError `rate_limit_exceeded` or `service_unavailable`
+     * @throws ClientLeftError
+     */
+    admit(stream: StreamRequest, response: Response): void {
       if (response.destroyed) throw new ClientLeftError();
       count(stream, response);
       hold(stream.sessionId, response);
     },
-    async close() {
+    async close(): Promise<void> {
       closing.abort();
       cancelTurn?.();
       await listening;

@@ -14,22 +14,7 @@ import { ApiError } from '../contracts/errors.ts';
 import { type OpenStreams, type StreamRequest, writeEvent } from './openStreams.ts';
 
 /** Sends wallets' events to terminals, with the bodies that webhooks get. */
-export interface WebhookListeners {
-  /**
-   * Writes a wallet's events until the client leaves, its session ends, or another connection of the
-   * session takes over.
-   *
-   * @param stream.resumeAfter the id of the last event that the client has
-   * @throws ApiError as `OpenStreams.admit`, and `rate_limit_exceeded` where the wallet has too many
-   *   listeners
-   */
-  open(
-    stream: StreamRequest & { resumeAfter: string | undefined },
-    response: Response,
-  ): Promise<void>;
-  /** Ends every stream: clients come back to another process. */
-  close(): void;
-}
+export type WebhookListeners = ReturnType<typeof createWebhookListeners>;
 
 interface Stream {
   readonly sessionId: string;
@@ -48,7 +33,7 @@ export function createWebhookListeners(options: {
   openStreams: Pick<OpenStreams, 'admit'>;
   logger: Logger;
   time?: Time;
-}): WebhookListeners {
+}) {
   const { pool, openStreams, logger, time = systemTime } = options;
   const streams = new Set<Stream>();
   let isClosed = false;
@@ -89,7 +74,18 @@ export function createWebhookListeners(options: {
   }
 
   return {
-    async open({ resumeAfter, ...asked }, response) {
+    /**
+     * Writes a wallet's events until the client leaves, its session ends, or another connection of the
+     * session takes over.
+     *
+     * @param stream.resumeAfter the id of the last event that the client has
+     * @throws ApiError as `OpenStreams.admit`, and `rate_limit_exceeded` where the wallet has too many
+     *   listeners
+     */
+    async open(
+      { resumeAfter, ...asked }: StreamRequest & { resumeAfter: string | undefined },
+      response: Response,
+    ): Promise<void> {
       const { wallet, sessionId } = asked;
       openStreams.admit(asked, response);
       const streamId = randomUUID();
@@ -109,7 +105,8 @@ export function createWebhookListeners(options: {
       response.once('close', () => streams.delete(stream));
       if (!cancelTurn) awaitTurn();
     },
-    close() {
+    /** Ends every stream: clients come back to another process. */
+    close(): void {
       isClosed = true;
       cancelTurn?.();
       for (const { response } of streams) response.end();

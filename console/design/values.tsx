@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { ConsoleJob } from '../../api/contracts/index.ts';
 import { useExplorer } from '../data/ledger.ts';
 import { CopyIconButton } from './copy.tsx';
@@ -148,3 +149,11 @@ export function JobState({ status }: Pick<ConsoleJob, 'status'>) {
 }
 
 export const JOB_STATES = Object.keys(TONES) as readonly ConsoleJob['status'][];
+
+/** A value with another one beneath it, in a cell of a table. */
+export const Over = ({ children, below }: { children: ReactNode; below: ReactNode }) => (
+  <>
+    {children}
+    <div className="soft">{below}</div>
+  </>
+);

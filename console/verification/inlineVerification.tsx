@@ -21,7 +21,10 @@ export default function InlineVerification(props: {
   const request: Request = {
     rpcUrl: config.rpc_url ?? '',
     programId: config.program_id,
-    ...{ named: job, wallet, text, receipt },
+    named: job,
+    wallet,
+    text,
+    receipt,
   };
   return (
     <Stack>

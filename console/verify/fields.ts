@@ -32,8 +32,14 @@ export function readAddress(): Fields {
     wallet: facts.get('wallet') ?? '',
     rpcUrl: facts.get('rpc') || meta('svc-rpc'),
     programId: facts.get('program') || meta('svc-program') || PROGRAM_ID.toBase58(),
-    ...{ secondUrl: '', hasText: false, text: '', receipt: '', salt: '' },
-    ...{ answer: undefined, request: undefined, card: undefined },
+    secondUrl: '',
+    hasText: false,
+    text: '',
+    receipt: '',
+    salt: '',
+    answer: undefined,
+    request: undefined,
+    card: undefined,
   };
 }
 

@@ -97,7 +97,9 @@ function FormFields(props: {
 }) {
   const { fields, onChange, onEnter } = props;
   const text = (name: TextName, label: string, hint?: string) => ({
-    ...{ label, hint, value: fields[name] },
+    label,
+    hint,
+    value: fields[name],
     onChange: ({ target: { value } }: { target: { value: string } }) =>
       onChange(name === 'named' ? withNamed(fields, value) : { ...fields, [name]: value }),
   });

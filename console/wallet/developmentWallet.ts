@@ -118,7 +118,9 @@ function walletAccount(
   chains: WalletAccount['chains'],
 ): WalletAccount {
   return {
-    ...{ address, chains, label: name },
+    address,
+    chains,
+    label: name,
     publicKey: new Uint8Array(),
     features: ['solana:signMessage', 'solana:signTransaction'],
   };

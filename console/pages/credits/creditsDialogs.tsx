@@ -47,7 +47,9 @@ export default function CreditsDialogs(props: {
   if (asked === 'stop' || !state) return null;
   const Form = FORMS[asked];
   const service = { address: new PublicKey(config.gateway), name: 'This service' };
-  return <Form {...{ account, state, service, onClose }} onPlan={setPlan} />;
+  return (
+    <Form account={account} state={state} service={service} onPlan={setPlan} onClose={onClose} />
+  );
 }
 
 function creditStateOf(account: ConsoleAccount, programId: string): CreditState {

@@ -15,8 +15,6 @@ import type { Asked, Model } from './rulesDialogs.tsx';
 
 const RulesDialogs = dialogOnUse(() => import('./rulesDialogs.tsx'));
 
-/** Others may change them, too. */
-
 /** What is on the ledger and only signatures change: pauses, the gateway's stop flag, models. */
 export function RulesSection() {
   const rules = useRead('/operator/ledger', { everyMs: POLL_MS.sums });

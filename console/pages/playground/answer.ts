@@ -21,8 +21,15 @@ export interface Answer {
 }
 
 export const NO_ANSWER: Answer = {
-  ...{ text: '', reasoning: '', stream: '', state: 'running' },
-  ...{ jobId: null, evidence: null, firstTextMs: null, endMs: null, finishReason: null },
+  text: '',
+  reasoning: '',
+  stream: '',
+  state: 'running',
+  jobId: null,
+  evidence: null,
+  firstTextMs: null,
+  endMs: null,
+  finishReason: null,
   error: undefined,
 };
 

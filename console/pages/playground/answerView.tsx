@@ -59,11 +59,11 @@ export function AnswerView(props: {
       {answer.state === 'stopped' && (
         <p className="soft">Stopped. What was written until then is charged, and nothing else.</p>
       )}
-      <Facts {...{ answer, job }} />
+      <Facts answer={answer} job={job} />
       {answer.text && isEnded && (
         <Row>
           <CopyButton text={answer.text} label="Copy the answer" />
-          <SavedAnswer {...{ answer, request }} />
+          <SavedAnswer answer={answer} request={request} />
         </Row>
       )}
       {job?.status === 'settled' && isEnded && (

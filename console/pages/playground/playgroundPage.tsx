@@ -46,7 +46,8 @@ export default function PlaygroundPage() {
           {conversation.turns.map((turn, index) => (
             <TurnView
               key={turn.id}
-              {...{ turn, playground }}
+              turn={turn}
+              playground={playground}
               number={index + 1}
               onRemoved={() => message.current?.focus()}
             />
@@ -55,7 +56,8 @@ export default function PlaygroundPage() {
         </div>
         <SettingsFields
           models={catalog.data?.data ?? []}
-          {...{ settings, wrong }}
+          settings={settings}
+          wrong={wrong}
           onChange={playground.changeSettings}
         />
       </div>

@@ -17,7 +17,11 @@ export interface Settings {
 export const FIRST_SETTINGS: Settings = {
   model: '',
   tokens: '256',
-  ...{ system: '', temperature: '', topP: '', seed: '', stop: '' },
+  system: '',
+  temperature: '',
+  topP: '',
+  seed: '',
+  stop: '',
 };
 
 type Options = Omit<CompletionRequest, 'model' | 'stream' | 'messages' | 'max_credits'>;

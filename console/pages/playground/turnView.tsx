@@ -21,7 +21,12 @@ export function TurnView(props: {
   return (
     <article className={styles.turn} aria-label={`Turn ${number}`}>
       {isEdited ? (
-        <PromptEditor {...{ turn, playground, canRepeat }} onDone={() => setEdited(false)} />
+        <PromptEditor
+          turn={turn}
+          playground={playground}
+          canRepeat={canRepeat}
+          onDone={() => setEdited(false)}
+        />
       ) : (
         <div className={styles.question}>
           <p className={styles.prompt}>{turn.prompt}</p>
@@ -46,7 +51,9 @@ export function TurnView(props: {
         </div>
       )}
       <AnswerView
-        {...{ turn, number, mayAsk }}
+        turn={turn}
+        number={number}
+        mayAsk={mayAsk}
         onAgree={(credits) =>
           repeat(turn, { request: { ...turn.request, max_credits: Number(credits) } })
         }

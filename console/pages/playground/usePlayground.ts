@@ -12,7 +12,8 @@ export function usePlayground() {
   const catalog = useRead('/models');
   const keyState = useRead('/key');
   const hasCredits = useMissingCredits() === undefined;
-  const { conversation, change, changeTurn, ask, repeat, stop, remove, clear } = useConversation();
+  const conversing = useConversation();
+  const { conversation, change, ask, repeat, stop } = conversing;
   const { draft, turns, settings } = conversation;
   const models = catalog.data?.data ?? [];
   const modelId = settings.model;
@@ -38,8 +39,15 @@ export function usePlayground() {
   const mayAsk = isAllowed && Boolean(price) && Object.keys(wrong).length === 0 && !running;
   const next = make(draft, turns);
   return {
-    ...{ catalog, keyState, conversation, settings, wrong, price, next, mayAsk },
-    ...{ change, changeSettings, changeTurn, repeat, remove, clear },
+    ...conversing,
+    catalog,
+    keyState,
+    settings,
+    wrong,
+    price,
+    next,
+    mayAsk,
+    changeSettings,
     isRunning: running !== undefined,
     canAsk: mayAsk && draft.trim() !== '',
     send: () => ask(draft, next),

@@ -7,7 +7,7 @@ import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
 import { Ahead } from '../../design/time.tsx';
-import { formatUsdc, State } from '../../design/values.tsx';
+import { formatUsdc, Over, State } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { ModelLink } from './modelLink.tsx';
 import styles from './modelsPage.module.css';
@@ -46,21 +46,17 @@ const columns: readonly Column<ConsoleModel>[] = [
     title: 'Per request',
     isKey: true,
     isNumber: true,
-    cell: ({ svc }) => (
-      <>
-        {formatCount(svc.credits_per_request)}
-        <div className="soft">{formatUsdc(svc.credits_per_request)}</div>
-      </>
+    cell: ({ svc: { credits_per_request: credits } }) => (
+      <Over below={formatUsdc(credits)}>{formatCount(credits)}</Over>
     ),
   },
   {
     title: 'Per 1,000 tokens',
     isNumber: true,
     cell: ({ svc }) => (
-      <>
+      <Over below={`above ${formatCount(svc.long_completion_threshold)}`}>
         {formatCount(svc.credits_per_1k_tokens)}
-        <div className="soft">above {formatCount(svc.long_completion_threshold)}</div>
-      </>
+      </Over>
     ),
   },
   { title: 'Context', isNumber: true, cell: ({ svc }) => formatCount(svc.context_window) },
@@ -68,10 +64,7 @@ const columns: readonly Column<ConsoleModel>[] = [
     title: 'First token',
     isNumber: true,
     cell: ({ svc, first_token_p95_ms }) => (
-      <>
-        {formatMs(svc.median_latency_ms || null)}
-        <div className="soft">{formatMs(first_token_p95_ms)}</div>
-      </>
+      <Over below={formatMs(first_token_p95_ms)}>{formatMs(svc.median_latency_ms || null)}</Over>
     ),
   },
   { title: 'Jobs, 24 h', isNumber: true, cell: ({ jobs_24h }) => formatCount(jobs_24h) },

@@ -4,6 +4,7 @@ import { formatCount, formatMs } from '../../design/formats.ts';
 import { Empty, Reading } from '../../design/notice.tsx';
 import { PageHeader } from '../../design/page.tsx';
 import { type Column, Table } from '../../design/table.tsx';
+import { Over } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { formatStake, UPTIME_COLUMN, WORKER_COLUMNS } from './workerValues.tsx';
 
@@ -15,10 +16,7 @@ const columns: readonly Column<ConsoleWorker>[] = [
     title: 'First token p50 / p95',
     isNumber: true,
     cell: ({ first_token_p50_ms, first_token_p95_ms }) => (
-      <>
-        {formatMs(first_token_p50_ms)}
-        <div className="soft">{formatMs(first_token_p95_ms)}</div>
-      </>
+      <Over below={formatMs(first_token_p95_ms)}>{formatMs(first_token_p50_ms)}</Over>
     ),
   },
   { title: 'Stake', isNumber: true, cell: ({ stake_tokens }) => formatStake(stake_tokens) },

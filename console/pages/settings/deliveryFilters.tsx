@@ -21,7 +21,9 @@ export const isIdWrong = ({ id }: DeliveryFilters) => id !== undefined && !ID.te
 export function queryOf(filters: DeliveryFilters, webhookId?: string) {
   const { status, event, webhook = webhookId, since, until, id } = filters;
   return {
-    ...{ webhook, status, event: event as (typeof WEBHOOK_KINDS)[number] | undefined },
+    webhook,
+    status,
+    event: event as (typeof WEBHOOK_KINDS)[number] | undefined,
     ...(id && (id.startsWith('job_') ? { job_id: id } : { event_id: id })),
     since: since && isoTime(since),
     until: until && isoTime(until),

@@ -7,7 +7,7 @@ import { Empty, Reading } from '../../design/notice.tsx';
 import { Filters, Numbers, PageHeader, Section } from '../../design/page.tsx';
 import { Table } from '../../design/table.tsx';
 import { useNow } from '../../design/time.tsx';
-import { formatUsdc } from '../../design/values.tsx';
+import { formatUsdc, Over } from '../../design/values.tsx';
 import { APP_PAGES } from '../../routes.ts';
 import { UsageChart } from './usageChart.tsx';
 import { periodOf, ratesOf, SPANS, STEPS_MS, sumOf } from './usageValues.ts';
@@ -85,13 +85,13 @@ function UsageSections({ usage, measure }: { usage: UsageAnswer; measure: string
                 title: 'Per request',
                 isKey: true,
                 isNumber: true,
-                cell: ({ perRequest }) => <Charged {...perRequest} />,
+                cell: ({ perRequest }) => charged(perRequest),
               },
               {
                 title: 'Per 1,000 tokens',
                 isKey: true,
                 isNumber: true,
-                cell: ({ per1kTokens }) => <Charged {...per1kTokens} />,
+                cell: ({ per1kTokens }) => charged(per1kTokens),
               },
             ]}
           />
@@ -134,14 +134,9 @@ function LatencySection({ latencies }: { latencies: LatencyAnswer }) {
   );
 }
 
-function Charged({ jobs, credits }: { jobs: number; credits: number }) {
-  return (
-    <>
-      {countOf(jobs, 'job')}
-      <div className="soft">{countOf(credits, 'credit')}</div>
-    </>
-  );
-}
+const charged = ({ jobs, credits }: { readonly jobs: number; readonly credits: number }) => (
+  <Over below={countOf(credits, 'credit')}>{countOf(jobs, 'job')}</Over>
+);
 
 function pair(percentiles: { readonly p50: number; readonly p95: number } | null): string {
   if (percentiles === null) return '–';
