@@ -168,8 +168,8 @@ describe('svc', () => {
   });
 
   it('loads only what a verb needs', async () => {
-    expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'programs']);
-    expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'programs']);
+    expect(await foldersLoadedBy('verify', '--help')).toEqual(['cli', 'common', 'programs']);
+    expect(await foldersLoadedBy('audit', '--help')).toEqual(['cli', 'common', 'programs']);
     expect(await foldersLoadedBy('keys', '--help')).toEqual(['api', 'cli', 'common', 'stack']);
     expect(await foldersLoadedBy('--help')).toContain('indexer');
   });
