@@ -48,9 +48,8 @@ describe('the event', () => {
       running -= 1;
       return [];
     };
-    const context = { addresses, commitment: 'confirmed', time: systemTime };
-    const connection = { getSignaturesForAddress };
-    const escrow = createEscrow({ ...context, connection } as unknown as LedgerContext);
+    const context = { addresses, time: systemTime, connection: { getSignaturesForAddress } };
+    const escrow = createEscrow(context as unknown as LedgerContext);
     const wallet = scene.service.wallet.publicKey.toBase58();
     const [locked] = await scene.lock({ count: 1, tokenLimit: 2_000 });
     const key = { wallet, jobId: formatJobId(locked?.idBytes ?? new Uint8Array()) };

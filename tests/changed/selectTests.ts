@@ -31,8 +31,8 @@ const TEST_FOLDERS: readonly [files: RegExp, tests: string][] = [
   [/^examples\//, 'tests/package/examples'],
 ];
 
-/** It reads every file. */
-const TREE_TEST = 'tests/tidy/tidy.test.ts';
+/** They read every file. */
+const TREE_TESTS = ['tests/tidy/tidy.test.ts', 'tests/tidy/weight.test.ts'];
 
 /**
  * Chooses the tests that are near to a change. They import a changed file, at any distance but not
@@ -99,7 +99,8 @@ export function selectTests(options: { root: string; changed: readonly string[];
   }
 
   const alone = changed.filter((path) => !choose(path));
-  if (tests.has(TREE_TEST) && changed.length > 0) chosen.set(TREE_TEST, 'reads every file');
+  const readers = TREE_TESTS.filter((test) => changed.length > 0 && tests.has(test));
+  for (const test of readers) chosen.set(test, 'reads every file');
   const rest = [...far].filter(([test]) => !chosen.has(test));
   for (const [test, reason] of isAll ? rest : []) chosen.set(test, reason);
   const runsService = [...chosen.keys()].some((test) => running.has(test));

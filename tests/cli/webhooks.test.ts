@@ -113,7 +113,8 @@ describe('svc webhooks listen', () => {
 
     await complete();
 
-    await until(() => local.received.length === 3 && remote.received.length === 3);
+    const isWhole = ({ received }: Receiver) => received.length === JOB_KINDS.length;
+    await until(() => [local, remote].every(isWhole));
     expect(kindsOf(local)).toEqual(JOB_KINDS);
     for (const received of local.received) {
       const delivered = remote.received.find(({ body }) => body === received.body);
@@ -177,7 +178,7 @@ describe('svc webhooks listen', () => {
     await until(() => notices().includes('cannot be reached'));
     const again = await service.startInstance(settings);
 
-    await until(() => lines().length === 4);
+    await until(() => lines().length === 1 + JOB_KINDS.length);
     expect(kindsOf(local)).toEqual(['credit.low', ...JOB_KINDS]);
     expect(notices()).toContain('Connected again.\n');
     await again.shutdown.run();

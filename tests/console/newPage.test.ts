@@ -45,7 +45,6 @@ const ENTRY = `'/console/sample': {
 const ROUTE = `getSample: route('GET', '/sample', ['public'], { summary: 'sample' }),
   `;
 
-/** What the page is written into, and what runs beside it. */
 const COPIED = ['console', 'api/console', 'api/contracts', 'package.json'];
 
 let copy: string;
