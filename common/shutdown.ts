@@ -3,7 +3,7 @@ import { createLogger, type Logger } from './logger.ts';
 import { delay, within } from './wait.ts';
 
 /** A part of a process. */
-interface Part {
+export interface Part {
   start?(): Promise<void>;
   /** May be called before `start`, or after it has failed. */
   close(): Promise<void> | void;
