@@ -10,6 +10,17 @@ export type LedgerHints = ReturnType<typeof createLedgerHints>;
 /** More than are named while one batch is applied. A sweep finds those beyond. */
 const NAMED_MAX = 2_000;
 const SEEN_MAX = 20_000;
+/**
+ * A transaction that moves no tokens waits so long for one that does. So a job's lock is mostly folded
+ * with its settlement, in one round of statements.
+ */
+const LINGER_MS = 25;
+
+/** A transaction that the ledger's stream has named. */
+export interface NamedTransaction extends ListedTransaction {
+  /** Whether it moves tokens: it settles jobs, or buys or withdraws credits. */
+  readonly isPaying: boolean;
+}
 
 /** Transactions that others name before a sweep lists them. A sweep finds what no hint named. */
 export function createLedgerHints() {
@@ -17,21 +28,29 @@ export function createLedgerHints() {
   const wakeUp = createWakeUp();
   let named: ListedTransaction[] = [];
   let isMore = false;
+  let lingering: NodeJS.Timeout | undefined;
+
+  function wake(): void {
+    clearTimeout(lingering);
+    lingering = undefined;
+    wakeUp.wake();
+  }
 
   return {
     /** The ledger's stream named a transaction. */
-    name(transaction: ListedTransaction): void {
+    name({ isPaying, ...transaction }: NamedTransaction): void {
       if (seen.has(transaction.signature)) return;
       seen.set(transaction.signature, true);
       if (named.length < NAMED_MAX) named.push(transaction);
       else isMore = true;
-      wakeUp.wake();
+      if (isPaying) wake();
+      else lingering ??= setTimeout(wake, LINGER_MS);
     },
     /** Something happened on the ledger, of which at most the signature is known. */
     hint(signature?: string): void {
       if (signature !== undefined && seen.has(signature)) return;
       isMore = true;
-      wakeUp.wake();
+      wake();
     },
     /**
      * A sweep has stored these. Their notices, from before or to come, are passed over: one that is
@@ -85,7 +104,7 @@ export function createLogSubscription(options: {
   programId: PublicKey;
   commitment: Commitment;
   logger: Logger;
-  onHint: (transaction?: ListedTransaction) => void;
+  onHint: (transaction?: NamedTransaction) => void;
   reopenMs?: number;
 }) {
   const { url, programId, commitment, logger, onHint, reopenMs = REOPEN_MS } = options;
@@ -145,18 +164,30 @@ interface LogsMessage {
   readonly params?: {
     readonly result: {
       readonly context: { readonly slot: number };
-      readonly value: { readonly signature: string; readonly err: unknown };
+      readonly value: {
+        readonly signature: string;
+        readonly err: unknown;
+        readonly logs: readonly string[];
+      };
     };
   };
 }
 
 /** The transaction that a message is about; undefined for any other message. */
-function namedIn(text: string): ListedTransaction | undefined {
+function namedIn(text: string): NamedTransaction | undefined {
   const { method, params } = JSON.parse(text) as LogsMessage;
   if (method !== 'logsNotification' || !params) return undefined;
   const { context, value } = params.result;
-  return { signature: value.signature, slot: BigInt(context.slot), failed: value.err !== null };
+  return {
+    signature: value.signature,
+    slot: BigInt(context.slot),
+    failed: value.err !== null,
+    isPaying: value.logs.some((line) => TOKEN_CALL.test(line)),
+  };
 }
+
+/** The log of a call of the token program, or of its successor. */
+const TOKEN_CALL = /^Program Token\w+ invoke/;
 
 /** How long the stream may send nothing while sweeps find something. */
 const SILENCE_MS_MAX = 60_000;

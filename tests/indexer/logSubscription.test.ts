@@ -100,18 +100,38 @@ describe('the log subscription', () => {
 
 describe('hints', () => {
   const transaction = (signature: string) => ({ signature, slot: 1n, failed: false });
+  const named = (signature: string, isPaying = true) => ({ ...transaction(signature), isPaying });
+
+  it('wake for a payment at once, and 25 ms after a lock', async () => {
+    jest.useFakeTimers();
+    const own = createLedgerHints();
+    let woken = 0;
+    const wait = () => void own.wait(1_000, new AbortController().signal).then(() => (woken += 1));
+    wait();
+    own.name(named('a lock', false));
+    await jest.advanceTimersByTimeAsync(24);
+    expect(woken).toBe(0);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(woken).toBe(1);
+
+    wait();
+    own.name(named('another lock', false));
+    own.name(named('a settlement'));
+    await jest.advanceTimersByTimeAsync(0);
+    expect(woken).toBe(2);
+  });
 
   it('pass over what a sweep has stored, until the ledger loses it', () => {
     const own = createLedgerHints();
-    own.name(transaction('early'));
-    own.name(transaction('other'));
+    own.name(named('early'));
+    own.name(named('other'));
     own.stored(['early', 'late']);
-    own.name(transaction('late'));
+    own.name(named('late'));
     own.hint('late');
     expect(own.take()).toEqual({ named: [transaction('other')], isMore: false });
 
     own.lost('late');
-    own.name(transaction('late'));
+    own.name(named('late'));
     expect(own.take()).toEqual({ named: [transaction('late')], isMore: false });
   });
 });
