@@ -25,6 +25,8 @@ else if (existsSync(join(root, 'node_modules/typescript'))) {
 }
 
 async function build(built) {
+  // A tarball holds the modes of its files, and its name the hash of them.
+  process.umask(0o022);
   const { assemblePackage } = await import('./assemblePackage.mjs');
   const { bundle } = await import('./vendor.mjs');
   const compiled = join(built, '.compiled');
