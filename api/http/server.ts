@@ -163,7 +163,9 @@ export function prepareClosing(server: http.Server | https.Server) {
   async function close(): Promise<void> {
     drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const idleCheck = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+    // After what has arrived is read: a request may wait there while the process had no processor.
+    const checkIdle = (): void => void setImmediate(() => server.closeIdleConnections());
+    const idleCheck = setInterval(checkIdle, IDLE_CHECK_INTERVAL_MS);
     await closed;
     clearInterval(idleCheck);
   }
