@@ -64,7 +64,7 @@ export function createLedgerHints() {
     },
     /** The ledger lost this one. If it lands after all, its notice counts again. */
     lost: (signature: string): void => void seen.delete(signature),
-    /** The hints since the last call: those with names each once, in order, and whether there are others. */
+    /** The hints since the last call: named ones each once, in order, and whether there are others. */
     take(): { named: readonly ListedTransaction[]; isMore: boolean } {
       const taken = { named, isMore };
       named = [];
@@ -93,8 +93,8 @@ export type LogSubscription = ReturnType<typeof createLogSubscription>;
 const REOPEN_MS = 1_000;
 
 /**
- * Subscribes to the program's logs, over the node's websocket. On any error, it reconnects: a hint only says what there may be
- * to read, so a broken stream costs a fraction of a second.
+ * Subscribes to the program's logs, over the node's websocket. On any error, it reconnects: a hint
+ * only says what there may be to read, so a broken stream costs a fraction of a second.
  *
  * @param options.onHint called with each transaction, and with none for any other message
  * @param options.reopenMs between the end of a stream and the next
@@ -167,7 +167,7 @@ interface LogsMessage {
       readonly value: {
         readonly signature: string;
         readonly err: unknown;
-        readonly logs: readonly string[];
+        readonly logs: readonly string[] | null;
       };
     };
   };
@@ -182,11 +182,11 @@ function namedIn(text: string): NamedTransaction | undefined {
     signature: value.signature,
     slot: BigInt(context.slot),
     failed: value.err !== null,
-    isPaying: value.logs.some((line) => TOKEN_CALL.test(line)),
+    isPaying: value.logs?.some((line) => TOKEN_CALL.test(line)) ?? true,
   };
 }
 
-/** The log of a call of the token program, or of its successor. */
+/** The log of a call of the token program, or of its successor. Without logs, it may be one. */
 const TOKEN_CALL = /^Program Token\w+ invoke/;
 
 /** How long the stream may send nothing while sweeps find something. */
