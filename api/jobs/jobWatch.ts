@@ -17,6 +17,10 @@ const JOBS_KEPT_MAX = 10_000;
 /** Statements that several jobs share. */
 const SHARED = { itemsMax: 256, callsMax: 2 };
 
+type MirrorWait = { timeoutMs: number; signal?: AbortSignal } & {
+  [Ms in 'sinceMs' | 'silenceMs']?: number | undefined;
+};
+
 export type JobWatch = ReturnType<typeof createJobWatch>;
 
 /** Waits until the mirror shows what the ledger has already confirmed. */
@@ -64,14 +68,14 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
      * @param wait.silenceMs after so long without a notification by the mirror, of whichever job, its
      *   indexer counts as away. This wait ends, and others end at once until there is a notification
      * @returns the job once `isReached` holds in the mirror, or undefined after `timeoutMs`, also
-     *   where the database was away
+     *   where the database was away, and once the signal aborts
      */
     async waitFor(
       address: string,
       isReached: (progress: JobProgress) => boolean,
-      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number | undefined },
+      wait: MirrorWait,
     ): Promise<JobProgress | undefined> {
-      const { timeoutMs, sinceMs = -Infinity, silenceMs } = wait;
+      const { timeoutMs, sinceMs = -Infinity, silenceMs, signal } = wait;
       const startMs = time.nowMs();
       const awayAtMs = (): number => notifications.awayAtMs(startMs, silenceMs);
       let isWorthReading = notifications.lastOf(address).atMs >= sinceMs;
@@ -100,6 +104,7 @@ export function createJobWatch(options: { pool: pg.Pool; logger: Logger; time?: 
           return undefined;
         }
         await change;
+        if (signal?.aborted) return undefined;
         isWorthReading = true;
       }
     },
@@ -123,14 +128,13 @@ interface LastNotice {
 const NONE: LastNotice = { atMs: -Infinity };
 
 function progressOf({ settlementTx, availableCredits }: NonNullable<JobNotice['settled']>) {
-  const progress: JobProgress = {
+  return {
     status: 'settled',
     settlement_tx: settlementTx,
     refund_tx: null,
     dispute_tx: null,
     available_credits: availableCredits,
-  };
-  return progress;
+  } satisfies JobProgress;
 }
 
 /** The database's notifications of changed jobs, and when the mirror last sent one. */
@@ -214,7 +218,7 @@ export function createJobWork(options: {
     async awaitMirror(
       job: LockedJob,
       { signature }: JobResult,
-      wait: { timeoutMs: number; sinceMs?: number; silenceMs?: number | undefined },
+      wait: MirrorWait,
     ): Promise<JobProgress | undefined> {
       const hinting = signature && setTimeout(() => watch.hint(signature), HINT_AFTER_MS);
       const progress = await watch.waitFor(toBase58(job.address), hasEnded, {

@@ -134,16 +134,15 @@ export function settleAnswer(
     const record = await work.awaitMirror(job, ended, { timeoutMs: MIRROR_WAIT_MS, sinceMs });
     stages.mark('mirror');
     if (record || ended.status !== 'settled') return record;
-    // Other jobs' events may be read first, and the mirror may be back before that.
-    let mirrored: SettlementRecord | undefined;
-    const wait = { timeoutMs: dueMs - time.nowMs(), sinceMs, silenceMs: undefined };
-    const shown = work.awaitMirror(job, ended, wait).then((found) => {
-      mirrored = found;
-      return found;
-    });
+    // Other jobs' events may be read first. The mirror may be back by then, and ends this reading.
+    const known = new AbortController();
+    const { signal } = known;
+    const wait = { timeoutMs: dueMs - time.nowMs(), sinceMs, silenceMs: undefined, signal };
     const key = { wallet: job.wallet, jobId: job.id };
-    const event = escrow.readSettlement(key, ended.signature, () => mirrored !== undefined);
-    return (await Promise.race([shown, event])) ?? event;
+    const event = escrow.readSettlement(key, ended.signature, () => signal.aborted);
+    const first = await Promise.race([work.awaitMirror(job, ended, wait), event]);
+    if (first) known.abort();
+    return first ?? event;
   }
 
   const result = work.trackToEnd(job, settleOrRefund());

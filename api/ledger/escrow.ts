@@ -21,6 +21,7 @@ import type { ProvenAnswer } from './proof.ts';
 import { failOnLedger, refundOnLedger } from './refundOnLedger.ts';
 import { createAcknowledgements, settleOnLedger } from './settleOnLedger.ts';
 
+/** Events of settlements that a process reads at once. */
 const EVENT_READS_MAX = 4;
 
 interface SettlementReading {
@@ -40,12 +41,8 @@ export function createEscrow(context: LedgerContext) {
   const readEvent = batched<SettlementReading, SettlementRecord | undefined>({
     itemsMax: 1,
     callsMax: EVENT_READS_MAX,
-    call: (readings) =>
-      Promise.all(
-        readings.map(({ job, signature, isKnown }) =>
-          isKnown() ? undefined : readSettlement(context, job, signature),
-        ),
-      ),
+    call: async ([one]) =>
+      one && !one.isKnown() ? [await readSettlement(context, one.job, one.signature)] : [],
   });
 
   /** However a job ends, none of its acknowledgements is kept or sent afterwards. */
