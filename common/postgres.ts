@@ -190,8 +190,8 @@ export function batchedIsolated<Item, Result>(
 const WRITE_AFTER_MS = 500;
 
 /**
- * Buffers items, and writes those of half a second together. For observations that no request waits for: however many come, they cost two statements a second.
- * Items that fail to be written are logged and lost.
+ * Writes observations that no request waits for, those of half a second together: two statements a
+ * second, however many come. Items that fail to be written are logged and lost.
  *
  * @param options.what the items, for the log
  */

@@ -32,7 +32,10 @@ interface DueRow {
   readonly payout: string | null;
 }
 
-/** A duty whose tasks are the rows of a statement. Its parameters are those of `find`, and how many at most. */
+/**
+ * A duty whose tasks are the rows of a statement. Its parameters are the ledger's seconds, the addresses
+ * to leave out, and how many rows at most.
+ */
 function dutyOf(
   plan: Omit<Duty, 'find'> & { text: string; instruct(row: DueRow): TransactionInstruction },
 ): Duty {
@@ -47,6 +50,12 @@ function dutyOf(
   };
 }
 
+/** Makes an instruction that takes a job, and the account that its credits go back to. */
+const ofJob =
+  (programId: PublicKey, make: typeof jobRefund | typeof disputeExpire) =>
+  ({ address, creditAccount }: DueRow): TransactionInstruction =>
+    make({ programId, job: new PublicKey(address), creditAccount: new PublicKey(creditAccount) });
+
 const dutiesOf = (programId: PublicKey): Duty[] => [
   // Gives a wallet its credits back when no worker has completed the job in time.
   dutyOf({
@@ -60,12 +69,7 @@ const dutiesOf = (programId: PublicKey): Duty[] => [
       where status in ('pending', 'processing', 'settling')
         and locked_at + job_timeout_seconds < $1 and address <> all($2)
       order by locked_at limit $3`,
-    instruct: ({ address, creditAccount }) =>
-      jobRefund({
-        programId,
-        job: new PublicKey(address),
-        creditAccount: new PublicKey(creditAccount),
-      }),
+    instruct: ofJob(programId, jobRefund),
   }),
   // Ends disputes that the arbiter has left undecided.
   dutyOf({
@@ -77,12 +81,7 @@ const dutiesOf = (programId: PublicKey): Duty[] => [
       select address, credit_account as "creditAccount" from mirror.jobs
       where status = 'disputed' and arbitration_ends_at < $1 and address <> all($2)
       order by arbitration_ends_at limit $3`,
-    instruct: ({ address, creditAccount }) =>
-      disputeExpire({
-        programId,
-        job: new PublicKey(address),
-        creditAccount: new PublicKey(creditAccount),
-      }),
+    instruct: ofJob(programId, disputeExpire),
   }),
   // Repays the rent of jobs that are over.
   dutyOf({
@@ -99,7 +98,8 @@ const dutiesOf = (programId: PublicKey): Duty[] => [
     instruct: ({ address, rentPayer }) =>
       jobClose({ programId, job: new PublicKey(address), rentPayer: new PublicKey(rentPayer) }),
   }),
-  // Pays what settlements and verdicts could only record, at any time.
+  // Pays what settlements and verdicts could only record. It is due at any time, so the statement only
+  // takes the seconds.
   dutyOf({
     name: 'claim_pay',
     cost: COSTS.claim_pay,

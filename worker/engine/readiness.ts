@@ -107,19 +107,19 @@ export function createReadiness(options: {
     /** The same engine; its answers to jobs show that it is there. */
     engine: {
       kind: engine.kind,
-      async *generate(...work: Parameters<Engine['generate']>) {
+      async *generate(chat, limits) {
         try {
-          for await (const event of engine.generate(...work)) {
+          for await (const event of engine.generate(chat, limits)) {
             aliveAtMs = now();
             yield event;
           }
         } catch (error) {
           // The next health check asks the upstream itself.
-          if (!work[1].signal.aborted) aliveAtMs = Number.NEGATIVE_INFINITY;
+          if (!limits.signal.aborted) aliveAtMs = Number.NEGATIVE_INFINITY;
           throw error;
         }
       },
-    },
+    } satisfies Engine,
     /**
      * Resolves while each of these models has answered a trial, and the engine was there a moment ago.
      *
