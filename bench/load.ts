@@ -34,12 +34,7 @@ export interface Target {
   model: string;
 }
 
-/**
- * Each client has its own loopback address, where the system has several, as Linux does: the
- * service's burst limit applies to each address.
- *
- * @param stream whether to request a stream, which is read to its `[DONE]`
- */
+/** The samples of clients that each send their next request after an answer. */
 export async function putUnderLoad(
   target: Target,
   options: { clients: number; requests: number; stream: boolean },
@@ -50,15 +45,28 @@ export async function putUnderLoad(
   const startMs = performance.now();
   await Promise.all(
     Array.from({ length: clients }, async (_, index) => {
-      const localAddress = `127.0.1.${index + 1}`;
-      const isLinux = process.platform === 'linux';
-      const agent = new Agent({ connections: 1, ...(isLinux && { localAddress }) });
-      while (left-- > 0) samples.push(await sendRequest(target, stream, agent));
-      await agent.close();
+      const client = createClient(target, index);
+      while (left-- > 0) samples.push(await client.send(stream));
+      await client.close();
     }),
   );
   const elapsedMs = performance.now() - startMs;
   return { samples, elapsedMs };
+}
+
+/**
+ * A client with a connection of its own. It has its own loopback address, too, where the system has
+ * several, as Linux does: the service's burst limit applies to each address.
+ */
+export function createClient(target: Target, index: number) {
+  const localAddress = `127.0.1.${index + 1}`;
+  const isLinux = process.platform === 'linux';
+  const agent = new Agent({ connections: 1, ...(isLinux && { localAddress }) });
+  return {
+    /** @param stream whether to request a stream, which is read to its `[DONE]` */
+    send: (stream: boolean): Promise<Sample> => sendRequest(target, stream, agent),
+    close: (): Promise<void> => agent.close(),
+  };
 }
 
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {

@@ -8,7 +8,7 @@ import type { Shutdown } from '../../common/shutdown.ts';
 import { readStackFile } from '../../stack/stackFile.ts';
 import { until } from '../../testing/until.ts';
 import { percentile, tableOf } from '../figures.ts';
-import { type Load, putUnderLoad, type Target } from '../load.ts';
+import { createClient, putUnderLoad, type Sample, type Target } from '../load.ts';
 import { buyCredits } from './localLedger.ts';
 import { BARE_UPSTREAM, cpuBetween, readParts } from './parts.ts';
 import { CREDITS_PER_JOB } from './startPath.ts';
@@ -23,6 +23,9 @@ interface Side {
   readonly connection: Connection;
   readonly pid: number;
 }
+
+type Sides = readonly [base: Side, own: Side];
+const PLACES = [0, 1] as const;
 
 /** What one round measured of a side, by what it is and its unit. */
 type Figures = ReadonlyMap<string, number>;
@@ -46,20 +49,22 @@ export async function compareCheckouts(
 ): Promise<void> {
   const { checkouts, settings, clients, rounds, requestsAlone, requestsTogether } = options;
   const [base, own] = checkouts;
-  const sides = [
+  const sides: Sides = [
     await startSide(shutdown, base, settings),
     await startSide(shutdown, own, settings),
   ];
   for (const { service } of sides) await putUnderLoad(service, WARM_UP);
   const measured: [Figures[], Figures[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
+    const alone = await measureAlone(sides, requestsAlone);
+    const together: [Figures, Figures] = [new Map(), new Map()];
     // Each is first in turn: the second one finds a warmer machine.
-    for (const place of round % 2 === 0 ? [0, 1] : [1, 0]) {
-      const side = sides[place] as Side;
-      const alone = await measure(side, { clients: 1, requests: requestsAlone });
-      const together = await measure(side, { clients, requests: requestsTogether });
-      measured[place]?.push(new Map([...alone, ...together]));
+    for (const place of round % 2 === 0 ? PLACES : PLACES.toReversed()) {
+      if (clients > 1)
+        together[place] = await measureTogether(sides[place], clients, requestsTogether);
     }
+    for (const place of PLACES)
+      measured[place].push(new Map([...alone[place], ...together[place]]));
   }
   console.log(`\n${ratiosTable(measured)}`);
 }
@@ -102,34 +107,81 @@ async function startSide(
   };
 }
 
-async function measure(
-  { service, connection, pid }: Side,
-  load: { clients: number; requests: number },
-): Promise<Figures> {
-  const newest = await newestSignature(connection);
-  const before = readParts(pid);
-  const plain = await putUnderLoad(service, { ...load, stream: false });
-  const parts = cpuBetween(before, readParts(pid));
-  const costs = await readCosts(connection, newest);
-  const stream = await putUnderLoad(service, { ...load, stream: true });
-  const who = load.clients === 1 ? '1 client' : `${load.clients} clients`;
+/** One client sends to both in turn, request by request: what else the machine does falls on both. */
+async function measureAlone(sides: Sides, requests: number): Promise<[Figures, Figures]> {
+  const clients = sides.map(({ service }) => createClient(service, 0));
+  const send = async (stream: boolean): Promise<[Sample[], Sample[]]> => {
+    const samples: [Sample[], Sample[]] = [[], []];
+    for (let sent = 0; sent < requests; sent += 1) {
+      for (const place of PLACES) {
+        const client = clients[place] as (typeof clients)[number];
+        samples[place].push(await client.send(stream));
+      }
+    }
+    return samples;
+  };
+  const ends = await Promise.all(sides.map(watchCosts));
+  const plain = await send(false);
+  const costs = await Promise.all(ends.map((end, place) => end(plain[place as 0 | 1])));
+  const stream = await send(true);
+  for (const client of clients) await client.close();
+  const [base = [], own = []] = costs;
+  return [
+    figuresOf('1 client', plain[0], stream[0], base),
+    figuresOf('1 client', plain[1], stream[1], own),
+  ];
+}
+
+async function measureTogether(side: Side, clients: number, requests: number): Promise<Figures> {
+  const load = { clients, requests };
+  const end = await watchCosts(side);
+  const plain = await putUnderLoad(side.service, { ...load, stream: false });
+  const costs = await end(plain.samples);
+  const stream = await putUnderLoad(side.service, { ...load, stream: true });
   const settled = plain.samples.filter(({ isSettled }) => isSettled).length;
-  const own = [...parts].filter(([name, seconds]) => name !== BARE_UPSTREAM && seconds > 0);
-  const lamports = costs.reduce((sum, { feeLamports }) => sum + feeLamports, 0);
-  const perJob = (seconds: number) => (seconds * 1_000) / settled;
-  const durations = plain.samples.map(({ durationMs }) => durationMs);
-  return new Map<string, number>([
-    [`${who}: plain answer, p50 ms`, percentile(durations, 50)],
-    [`${who}: plain answer, p99 ms`, percentile(durations, 99)],
-    [`${who}: first token, p50 ms`, percentile(firstBytesOf(stream), 50)],
-    [`${who}: settled a second`, (settled / plain.elapsedMs) * 1_000],
-    [`${who}: lamports a job`, lamports / settled],
-    [`${who}: ms of processor a job`, perJob(own.reduce((sum, [, seconds]) => sum + seconds, 0))],
-    ...own.map(([name, seconds]) => [`${who}:   of it ${name}`, perJob(seconds)] as const),
+  return figuresOf(`${clients} clients`, plain.samples, stream.samples, [
+    ['settled a second', (settled / plain.elapsedMs) * 1_000],
+    ...costs,
   ]);
 }
 
-const firstBytesOf = ({ samples }: Load): number[] => samples.map(({ firstByteMs }) => firstByteMs);
+type NamedFigures = (readonly [name: string, value: number])[];
+
+/** @returns what the jobs until then cost, by the samples that settled */
+async function watchCosts({ connection, pid }: Side) {
+  const newest = await newestSignature(connection);
+  const before = readParts(pid);
+  return async (samples: readonly Sample[]): Promise<NamedFigures> => {
+    const parts = cpuBetween(before, readParts(pid));
+    const settled = samples.filter(({ isSettled }) => isSettled).length;
+    const perJob = (seconds: number) => (seconds * 1_000) / settled;
+    const own = [...parts].filter(([name, seconds]) => name !== BARE_UPSTREAM && seconds > 0);
+    const costs = await readCosts(connection, newest);
+    const lamports = costs.reduce((sum, { feeLamports }) => sum + feeLamports, 0);
+    return [
+      ['lamports a job', lamports / settled],
+      ['ms of processor a job', perJob(own.reduce((sum, [, seconds]) => sum + seconds, 0))],
+      ...own.map(([name, seconds]) => [`  of it ${name}`, perJob(seconds)] as const),
+    ];
+  };
+}
+
+function figuresOf(
+  who: string,
+  plain: readonly Sample[],
+  stream: readonly Sample[],
+  costs: NamedFigures,
+): Figures {
+  const durations = plain.map(({ durationMs }) => durationMs);
+  const firstBytes = stream.map(({ firstByteMs }) => firstByteMs);
+  const named: NamedFigures = [
+    ['plain answer, p50 ms', percentile(durations, 50)],
+    ['plain answer, p99 ms', percentile(durations, 99)],
+    ['first token, p50 ms', percentile(firstBytes, 50)],
+    ...costs,
+  ];
+  return new Map(named.map(([name, value]) => [`${who}: ${name}`, value]));
+}
 
 /** Each figure's median on both sides, and the median and spread of its ratios. */
 function ratiosTable([base, own]: readonly [readonly Figures[], readonly Figures[]]): string {
