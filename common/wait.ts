@@ -97,3 +97,27 @@ export function createBackground() {
     },
   };
 }
+
+/** An iteration whose first item was asked for already. */
+export interface Begun<Item> extends AsyncIterable<Item> {
+  /** Gives it up, whether or not anybody has begun to read it. */
+  drop(): void;
+}
+
+/** Begins an iteration at once, and keeps its first item, or its error, for the one that reads it. */
+export function begin<Item>(items: AsyncIterable<Item>): Begun<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  const first = iterator.next();
+  first.catch(() => undefined);
+  async function* read(): AsyncGenerator<Item, void> {
+    try {
+      for (let next = await first; !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return {
+    [Symbol.asyncIterator]: read,
+    drop: () => void iterator.return?.().catch(() => undefined),
+  };
+}

@@ -48,6 +48,8 @@ export async function admit(
     request: ChatCompletionRequest;
     draft: JobDraft;
     clientGone: AbortSignal;
+    /** Called each time a lock was sent, with the worker that is to have its job first. */
+    onLockSent: (reservation: Reservation, quoted: Quote) => void;
   },
 ): Promise<Admitted> {
   const { directory } = services;
@@ -63,11 +65,12 @@ export async function admit(
   if (!reservation)
     throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
   try {
-    const locking = services.escrow.lock(payer, quoted, draft);
-    return {
-      reservation,
-      job: await locking.catch((error) => lockRequoted(services, { ...options, error })),
-    };
+    const lock = (now: Quote): Promise<LockedJob> =>
+      services.escrow.lock(payer, now, draft, () => options.onLockSent(reservation, now));
+    const job = await lock(quoted).catch((error) =>
+      lockRequoted(services, { request, lock, error }),
+    );
+    return { reservation, job };
   } catch (error) {
     reservation.release();
     throw error;
@@ -165,14 +168,17 @@ function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
 /** Quotes once more when the price has changed since. @throws the lock's error where it has not */
 async function lockRequoted(
   services: AdmissionServices,
-  options: { payer: Payer; request: ChatCompletionRequest; draft: JobDraft; error: unknown },
+  options: {
+    request: ChatCompletionRequest;
+    lock: (quoted: Quote) => Promise<LockedJob>;
+    error: unknown;
+  },
 ): Promise<LockedJob> {
-  const { escrow, catalog } = services;
-  const { payer, request, draft } = options;
+  const { request, lock } = options;
   if (!(options.error instanceof PriceChangedError)) throw options.error;
-  await catalog.refresh();
+  await services.catalog.refresh();
   try {
-    return await escrow.lock(payer, await quoteWithin(services, request), draft);
+    return await lock(await quoteWithin(services, request));
   } catch (error) {
     if (!(error instanceof PriceChangedError)) throw error;
     throw serviceUnavailable('The price is changing; try again.', error);

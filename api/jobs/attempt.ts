@@ -20,6 +20,7 @@ import {
   WorkerFailedError,
   type WorkerProof,
 } from '../workers/events.ts';
+import { type Asked, answerOf } from './headStart.ts';
 
 /** How one attempt, or a job, ended without a whole answer. */
 export type UnprovenResult =
@@ -84,6 +85,8 @@ const OVER = 'over';
 export interface AttemptOptions {
   reservation: Reservation;
   task: WorkerTask;
+  /** Set where the worker was asked for it already. */
+  asked?: Asked | undefined;
   workers: WorkerClient;
   clock: LedgerClock;
   time?: Time;
@@ -116,7 +119,8 @@ export async function* runAttempt(
   const { task, workers, clock, deadlines, clientGone, connection, worker } = running;
   const leave = (): void => leaveAnswer(running);
   if (clientGone.aborted) leave();
-  const answer = workers.submit(task, connection.signal);
+  const ask = () => workers.submit(task, connection.signal);
+  const answer = running.asked ? answerOf(running.asked, ask) : ask();
   clientGone.addEventListener('abort', leave);
   onDeadline(running, deadlines.stopAt, () => endInTime(running));
   onDeadline(running, deadlines.proofDueAt, () => cutConnection(running, 'overdue'));
@@ -137,7 +141,7 @@ export async function* runAttempt(
     return judgeError(running, error);
   } finally {
     running.over.abort(OVER);
-    running.silence.abort(OVER);
+    running.silence?.abort(OVER);
     clientGone.removeEventListener('abort', leave);
   }
 }
@@ -163,9 +167,9 @@ function begin(options: AttemptOptions) {
     /** When text last came; and text or reasoning. */
     textAtMs: startedMs,
     writtenAtMs: startedMs,
-    /** Aborts at the next sign of life. */
-    silence: new AbortController(),
-    connection: new AbortController(),
+    /** Set after a silence that was too long: aborts at the next sign of life. */
+    silence: undefined as AbortController | undefined,
+    connection: options.asked?.connection ?? new AbortController(),
     /** Aborts when the attempt has ended. */
     over: new AbortController(),
     /** Why the answer was stopped, if it was. */
@@ -228,6 +232,7 @@ async function watchSilence(running: Running): Promise<void> {
       await delay(Math.min(leftMs, IDLE_MS), over.signal, time);
       continue;
     }
+    running.silence = new AbortController();
     const { signal } = running.silence;
     const isFinal = hasBegun(running) && isStream;
     if (!isFinal) await findSuccessor(signal);
@@ -261,15 +266,14 @@ function take(
 
 function noteLife(running: Running): void {
   running.aliveAtMs = running.time.nowMs();
-  running.silence.abort(OVER);
-  running.silence = new AbortController();
+  running.silence?.abort(OVER);
 }
 
 /** @returns the attempt's result when the worker sent more text than any answer can have */
 function accept(running: Running, piece: Piece): UnprovenResult | undefined {
-  const { time, startedMs, reservation, task } = running;
+  const { time, startedMs, asked, reservation, task } = running;
   if (!hasBegun(running)) {
-    running.firstTokenMs = time.nowMs() - startedMs;
+    running.firstTokenMs = time.nowMs() - (asked?.askedMs ?? startedMs);
     setImmediate(commitEarly, running);
     reservation.observeFirstToken(running.firstTokenMs);
   }

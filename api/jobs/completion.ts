@@ -18,6 +18,7 @@ import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
 import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
+import { createHeadStart } from './headStart.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
 import { endingError, refundUnproven } from './refund.ts';
@@ -137,8 +138,14 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
     const settlement = await findSettlement(path, { wallet, jobId });
     return replayAnswer({ ...form, jobId, wallet, copy, ...settlement });
   }
-  const admitting = admit(path, { payer, request, draft, clientGone });
-  const { job, reservation } = await admitting.catch((error) => dropClaim(path, claim, error));
+  const chat = chatForWorker(request);
+  const headStart = createHeadStart(path.workers, { draft, chat }, path.time);
+  const onLockSent = headStart.begin;
+  const admitting = admit(path, { payer, request, draft, clientGone, onLockSent });
+  const { job, reservation } = await admitting.catch((error) => {
+    headStart.drop();
+    return dropClaim(path, claim, error);
+  });
   path.observeLock(job);
   stages.mark('lock');
   response.locals.job = { modelId: job.model.id, stages };
@@ -148,7 +155,8 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   const running: RunningJob = {
     job,
     reservation,
-    chat: chatForWorker(request),
+    chat,
+    asked: headStart.of(job),
     firstSilenceMs: firstSilenceMs(messages),
     clientGone,
     isStream: form.isStream,

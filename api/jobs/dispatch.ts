@@ -15,6 +15,7 @@ import {
   type UnprovenResult,
 } from './attempt.ts';
 import { canEmpty, canSilence } from './emptyAnswers.ts';
+import type { Asked } from './headStart.ts';
 
 export interface DispatchServices {
   directory: Pick<WorkerDirectory, 'reserve' | 'active' | 'refresh'>;
@@ -35,6 +36,8 @@ export interface Dispatchable {
   clientGone: AbortSignal;
   /** Whether text is read as it comes, so that no other worker may start again after it. */
   isStream: boolean;
+  /** Set where the first worker was asked already. */
+  asked?: Asked | undefined;
 }
 
 /** What happens to a job between its lock and its end; `ended` comes last. */
@@ -117,6 +120,7 @@ async function* attemptAt(
     const result = yield* runAttempt({
       reservation,
       task: { endpoint, workerAddress, jobId, jobAddress, attempt, ...asked },
+      asked: attempt === 1 ? dispatchable.asked : undefined,
       workers,
       clock,
       ...(time && { time }),

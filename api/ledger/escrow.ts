@@ -66,8 +66,12 @@ export function createEscrow(context: LedgerContext) {
      * @throws PriceChangedError
      * @throws LedgerUnavailableError with a signature when the lock's fate is not known
      */
-    lock: (payer: LockPayer, quoted: Quote, draft: JobDraft): Promise<LockedJob> =>
-      lockOnLedger(context, { payer, quoted, draft }),
+    lock: (
+      payer: LockPayer,
+      quoted: Quote,
+      draft: JobDraft,
+      onSent: () => void = () => undefined,
+    ): Promise<LockedJob> => lockOnLedger(context, { payer, quoted, draft, onSent }),
     /**
      * The job with the prices and the lock that the ledger has of it. Undefined where no node shows
      * them within five seconds.

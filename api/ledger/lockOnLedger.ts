@@ -52,6 +52,8 @@ interface LockRequest {
   payer: LockPayer;
   quoted: Quote;
   draft: JobDraft;
+  /** Called each time the lock was sent. */
+  onSent: () => void;
 }
 
 /** One try, with the ledger's time before it was sent. */
@@ -83,7 +85,8 @@ export async function lockOnLedger(
     }
     const tried = { ...request, lockedAtEarliest: clock.nowSeconds() };
     let isGivenUp = false;
-    const item = { ...lockItem(context, tried), isWanted: () => !isGivenUp };
+    const { onSent } = request;
+    const item = { ...lockItem(context, tried), isWanted: () => !isGivenUp, onSent };
     const sent = float.count(locks.add(item));
     const result = await within(Math.max(0, dueMs - time.nowMs()), sent, time);
     if (!result) {

@@ -95,7 +95,8 @@ function createScene(
     model: { id: 'small', tier: 'small', credits_per_request: 1n, credits_per_1k_tokens: 1n },
   } as unknown as Quote;
   const payer = { wallet, sequence: SEEN_SEQUENCE };
-  const lock = () => lockOnLedger(context, { payer, quoted, draft: draftJob(context, wallet) });
+  const request = { payer, quoted, onSent: () => undefined };
+  const lock = () => lockOnLedger(context, { ...request, draft: draftJob(context, wallet) });
   return { lock, lateLocks, added, node, state };
 }
 

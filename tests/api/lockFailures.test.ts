@@ -9,16 +9,17 @@ import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.
 import { createStubbedCompletions, job, messages, model, payer } from './completionScene.ts';
 import { serveApp } from './serveApp.ts';
 
-/** A request whose lock comes to that. */
-function begin(locking: Promise<never>) {
+/** A request whose lock goes so. */
+function begin(lock: (...lock: never[]) => Promise<never>, parts: object = {}) {
   const releaseReservation = jest.fn();
   const releaseClaim = jest.fn(async () => undefined);
   const completions = createStubbedCompletions({
-    directory: { reserve: async () => ({ release: releaseReservation }) },
-    escrow: { draft: () => ({ id: 'a job' }), lock: () => locking },
+    directory: { reserve: async () => ({ release: releaseReservation, worker: {} }) },
+    escrow: { draft: () => ({ id: 'a job' }), lock },
     idempotency: {
       claim: async () => ({ status: 'new', release: releaseClaim }),
     },
+    ...parts,
   });
   const completing = completions.complete({
     payer,
@@ -35,7 +36,9 @@ function begin(locking: Promise<never>) {
 
 /** One request whose lock fails so; resolves when all its work has ended. */
 async function fail(error: Error) {
-  const { completing, drain, releaseReservation, releaseClaim } = begin(Promise.reject(error));
+  const { completing, drain, releaseReservation, releaseClaim } = begin(() =>
+    Promise.reject(error),
+  );
   await expect(completing).rejects.toBe(error);
   await drain();
   expect(releaseReservation).toHaveBeenCalledTimes(1);
@@ -63,10 +66,34 @@ describe('a request releases its worker and', () => {
   });
 });
 
+describe('the first worker', () => {
+  it('is asked once the lock was sent, and left when that is refused', async () => {
+    const seen: string[] = [];
+    const refused = Promise.withResolvers<never>();
+    async function* submit(_task: unknown, connection: AbortSignal) {
+      seen.push('asked');
+      connection.addEventListener('abort', () => seen.push('left'));
+      yield [];
+    }
+    const lock = (...[, , , onSent]: [unknown, unknown, unknown, () => void]) => {
+      seen.push('lock');
+      setImmediate(() => {
+        seen.push('sent');
+        onSent();
+        setImmediate(() => refused.reject(away(null)));
+      });
+      return refused.promise;
+    };
+    const { completing } = begin(lock, { workers: { submit } });
+    await expect(completing).rejects.toThrow('away');
+    expect(seen).toEqual(['lock', 'sent', 'asked', 'left']);
+  });
+});
+
 describe('a process that ends', () => {
   it('waits for a lock whose client has left, since its job has to be ended', async () => {
     const locking = Promise.withResolvers<never>();
-    const { completing, drain } = begin(locking.promise);
+    const { completing, drain } = begin(() => locking.promise);
     let isDrained = false;
     const draining = drain().then(() => {
       isDrained = true;

@@ -263,13 +263,19 @@ describe('the batcher', () => {
   it('omits items that were withdrawn before signing', async () => {
     const batch = batcher({ idleLingerMs: 30 });
     let isWanted = true;
-    const withdrawn = batch.add({ ...item('withdrawn'), isWanted: () => isWanted });
+    const sent: string[] = [];
+    const withdrawn = batch.add({
+      ...{ ...item('withdrawn'), isWanted: () => isWanted },
+      onSent: () => void sent.push('withdrawn'),
+    });
     const ended = expect(withdrawn).rejects.toBeInstanceOf(WithdrawnError);
     const newcomer = Keypair.generate().publicKey;
-    const kept = batch.add(item('kept', 1e9, newcomer));
+    const onSent = () => void sent.push('kept');
+    const kept = batch.add({ ...item('kept', 1e9, newcomer), onSent });
     isWanted = false;
     expect((await kept).status).toBe('landed');
     await ended;
+    expect(sent).toEqual(['kept']);
   });
 
   it('sends nothing when all items are withdrawn', async () => {

@@ -153,6 +153,20 @@ describe('the sender', () => {
     },
   );
 
+  it('says when it has sent, before its node answers', async () => {
+    const seen: string[] = [];
+    const node = nodeThat(async ({ method }, forward) => {
+      const answer = await forward();
+      seen.push(method);
+      return answer;
+    });
+    const observed = createSender(options(node));
+    const sent = { instructions: [pay()], signers: [payers[0]], computeUnitLimit: 2_000 };
+    await observed.send({ ...sent, onSent: () => void seen.push('sent') });
+    expect(seen.slice(0, 3)).toEqual(['getLatestBlockhash', 'sent', 'sendTransaction']);
+    observed.close();
+  });
+
   it('continues after any number of cancelled transactions', async () => {
     const unwanted = { instructions: [pay()], signers: [payers[0]], computeUnitLimit: 2_000 };
     for (let given = 0; given < 5_000; given += 1) {

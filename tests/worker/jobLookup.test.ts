@@ -5,7 +5,8 @@ import type { JobReading } from '../../worker/ledger/ledger.ts';
 import { freshAddress } from './scene.ts';
 
 const CAPACITY = 40;
-const LOOKS = 7;
+/** One at once, and one after each pause of 3 seconds together. */
+const LOOKS = 13;
 const ABSENT: JobReading = {
   ...{ job: undefined, worker: undefined, config: undefined },
   unixSeconds: 0n,
@@ -77,4 +78,31 @@ describe('a repeated lookup of a missing job', () => {
     expect(await asked).toBe('found');
     await Promise.all(strangers);
   });
+});
+
+it('a lookup asks again after most of the time that the last lock took', async () => {
+  const lockMs = 400;
+  let waitedMs = 0;
+  let reads = 0;
+  const ledger = {
+    readJob: async () => {
+      reads += 1;
+      return { ...ABSENT, job: waitedMs >= lockMs ? ({} as Job) : undefined };
+    },
+  };
+  const find = createJobLookup(ledger, CAPACITY, async (ms) => {
+    waitedMs += ms;
+  });
+  const found: (readonly [reads: number, waitedMs: number])[] = [];
+  for (let job = 0; job < 4; job += 1) {
+    [waitedMs, reads] = [0, 0];
+    await find(freshAddress(), true);
+    found.push([reads, waitedMs]);
+  }
+  const [first, ...more] = found;
+  expect(first).toEqual([10, 512]);
+  for (const [looks, ms] of more) {
+    expect(looks).toBeLessThanOrEqual(4);
+    expect(ms).toBeLessThan(lockMs * 1.3);
+  }
 });

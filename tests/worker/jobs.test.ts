@@ -42,15 +42,21 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close().closeAllConnections();
 });
 
-/** Jobs behind a plain server, with a ledger check that the test decides. */
+/**
+ * Jobs behind a plain server, with a ledger check that the test decides.
+ *
+ * @param admitted for each request the next one, and the last for all others
+ */
 async function serveJobs(
   engine: Engine,
-  admitted: Promise<Admitted>,
+  admitted: Promise<Admitted> | Promise<Admitted>[],
   proofKey: KeyHolder = Keypair.generate(),
 ): Promise<string> {
   const worker = freshAddress();
+  const checks = [admitted].flat();
+  const last = checks.at(-1) as Promise<Admitted>;
   jobs = createJobs({
-    admission: { admit: () => admitted, authorize: async () => undefined },
+    admission: { admit: () => checks.shift() ?? last, authorize: async () => undefined },
     attempts: createAttempts(),
     engine,
     signProof: createProofSigner({ programId: PROGRAM_ID, worker, proofKey }),
@@ -59,14 +65,14 @@ async function serveJobs(
     onEnd: ({ outcome }) => void ends.push(outcome),
     nowMs: () => nowMs,
   });
-  const request = {
-    ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
-    ...{ program_id: PROGRAM_ID, attempt: 1, token_limit: TOKEN_LIMIT },
-    ...{ chat: CHAT, requestCommitment: COMMITMENT },
-  };
   const signer = freshAddress();
   const server = createServer((_request, response) => {
     responses.push(response);
+    const request = {
+      ...{ job_id: 'job_1', job_address: freshAddress(), worker_address: worker },
+      ...{ program_id: PROGRAM_ID, attempt: 1, token_limit: TOKEN_LIMIT },
+      ...{ chat: CHAT, requestCommitment: COMMITMENT },
+    };
     jobs.run(request, signer, response).catch(() => response.destroy());
   });
   servers.push(server.listen(0, '127.0.0.1'));
@@ -167,6 +173,77 @@ describe('a running job', () => {
     resolve(ADMITTED);
     await new Promise(setImmediate);
     expect(asked.started).toBe(false);
+  });
+});
+
+/** An engine of one word, and what became of each answer that it began. */
+function createNotedEngine() {
+  const answers: string[] = [];
+  const engine: Engine = {
+    kind: 'upstream',
+    async *generate(_chat, { signal }) {
+      const index = answers.push('begun') - 1;
+      signal.addEventListener('abort', () => {
+        answers[index] = 'aborted';
+      });
+      yield { type: 'text', text: 'word' };
+      yield { type: 'end', finishReason: 'stop' };
+    },
+  };
+  return { engine, answers };
+}
+
+describe('the engine of a signer whose last job passed', () => {
+  const passed = Promise.resolve(ADMITTED);
+
+  it('begins while the ledger is asked, and nothing is sent before its word', async () => {
+    const { engine, answers } = createNotedEngine();
+    const check = Promise.withResolvers<Admitted>();
+    const url = await serveJobs(engine, [passed, check.promise]);
+    await readAnswer(await fetch(url));
+    const asking = fetch(url).then((response) => readAnswer(response));
+    await until(async () => answers.length === 2);
+    await new Promise(setImmediate);
+    expect([answers[1], responses[1]?.headersSent]).toEqual(['begun', false]);
+    check.resolve(ADMITTED);
+    expect((await asking).text).toBe('word');
+  });
+
+  it.each([
+    ['its job is refused', 'refusal'],
+    ['its caller leaves', 'caller'],
+  ])('ends when %s, and the next one does not begin early', async (_case, why) => {
+    const { engine, answers } = createNotedEngine();
+    const [check, later] = [Promise.withResolvers<Admitted>(), Promise.withResolvers<Admitted>()];
+    const url = await serveJobs(engine, [passed, check.promise, later.promise]);
+    await readAnswer(await fetch(url));
+    const leaving = new AbortController();
+    const asking = fetch(url, { signal: leaving.signal }).catch(() => undefined);
+    await until(async () => answers.length === 2);
+    if (why === 'caller') leaving.abort();
+    else check.reject(new WorkerError('job_not_found', 'No such job'));
+    await asking;
+    await until(async () => answers[1] === 'aborted');
+    check.reject(new WorkerError('job_not_found', 'No such job'));
+    const again = fetch(url).then((response) => readAnswer(response));
+    await until(async () => responses.length === 3);
+    await new Promise(setImmediate);
+    expect(answers.length).toBe(2);
+    later.resolve(ADMITTED);
+    expect((await again).text).toBe('word');
+  });
+
+  it('begins early for no more jobs than the worker takes at once', async () => {
+    const { engine, answers } = createNotedEngine();
+    const check = Promise.withResolvers<Admitted>();
+    const url = await serveJobs(engine, [passed, check.promise]);
+    await readAnswer(await fetch(url));
+    const asking = [fetch(url), fetch(url)].map((asked) => asked.catch(() => undefined));
+    await until(async () => responses.length === 3);
+    await new Promise(setImmediate);
+    expect(answers.length).toBe(2);
+    check.reject(new WorkerError('job_not_found', 'No such job'));
+    await Promise.all(asking);
   });
 });
 

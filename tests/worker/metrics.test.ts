@@ -109,6 +109,8 @@ async function leaveAfter(
   const asking = scene.ask(await scene.lock(), { signal: leaving.signal, chat });
   asking.catch(() => undefined);
   const reply = await arrived.promise;
+  // The upstream may be asked before the ledger has shown the job.
+  await until(() => metrics.report().in_flight > 0);
   if (text !== '') {
     const events = readEvents(await asking);
     // The role comes first.

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { estimateTokens } from '../../common/tokenizers/tokenCounts.ts';
+import { until } from '../../testing/until.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer } from './events.ts';
 import { codeOf, openScene, outcomeOf, type Scene } from './scene.ts';
@@ -93,7 +94,8 @@ describe('a stop request', () => {
     const job = await scene.lock();
     const asking = scene.ask(job);
     await start.promise;
-    await scene.stop(job);
+    // The upstream is asked before the ledger has shown the job, and until then none runs.
+    await until(async () => (await scene.stop(job)).ok);
     const response = await asking;
     expect([response.status, await codeOf(response)]).toEqual([409, 'stopped_before_output']);
   });

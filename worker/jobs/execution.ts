@@ -33,6 +33,8 @@ export interface Controls {
   cancel: AbortController;
   /** Called before the first text or reasoning is sent. */
   onOutput: () => void;
+  /** May have begun already. */
+  engine: Engine;
 }
 
 /**
@@ -46,7 +48,6 @@ const MS_PER_SECOND = 1_000;
 
 /** @param dependencies.nowMs for how long the engine is silent */
 export function createExecute(dependencies: {
-  engine: Engine;
   signProof: SignProof;
   logger: Logger;
   onEnd: (result: JobResult) => void;
@@ -72,7 +73,7 @@ export function createExecute(dependencies: {
       });
     const fields = { job_id: request.job_id, attempt: request.attempt };
     const stream = createEventStream(response, cancel.signal);
-    const { engine, reasonOfClose } = watchStream(dependencies.engine, request.chat, nowMs);
+    const { engine, reasonOfClose } = watchStream(controls.engine, request.chat, nowMs);
     const cancelForCaller = (): void => cancel.abort(reasonOfClose());
     const late = new WorkerError('deadline_passed', 'The proof would come too late');
     const proofDue = setTimeout(() => cancel.abort(late), admitted.proofDueMs);

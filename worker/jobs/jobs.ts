@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../common/logger.ts';
-import { delay } from '../../common/wait.ts';
+import { begin, delay } from '../../common/wait.ts';
 import type { Engine } from '../engine/engine.ts';
 import { SIGNERS_MAX } from '../protocol/authentication.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
@@ -38,13 +38,46 @@ export function createJobs(dependencies: Dependencies) {
   const { onEnd = () => undefined, nowMs = () => performance.now() } = dependencies;
   /** Jobs that passed the ledger's check, by their address: at most one attempt of each. */
   const running = new Map<string, RunningJob>();
-  const execute = createExecute({ engine, signProof, logger, onEnd, nowMs });
-  const admit = createAdmit(admission, attempts);
+  const execute = createExecute({ signProof, logger, onEnd, nowMs });
+  const { admit, takeTurn } = createAdmit(admission, attempts, capacity);
+  /** Jobs whose answers began before the ledger showed them. */
+  const early = new Set<string>();
   const closing = new AbortController();
 
   function requireCapacity(): void {
     if (running.size >= capacity || closing.signal.aborted) {
       throw new WorkerError('no_free_slot', 'This worker takes no further job now');
+    }
+  }
+
+  /**
+   * Has the engine begin while the ledger is asked, so that a client waits for the longer of both. Only
+   * in a turn that the signer's earlier jobs gave it: else anybody could make this worker compute for
+   * no job.
+   */
+  function beginEarly(request: JobRequest, signer: PublicKey, signal: AbortSignal) {
+    const { chat, token_limit, job_address } = request;
+    const key = job_address.toBase58();
+    if (running.size + early.size >= capacity || early.has(key)) return undefined;
+    if (!takeTurn(signer)) return undefined;
+    early.add(key);
+    return begin(engine.generate(chat, { tokenLimit: token_limit, signal }));
+  }
+
+  async function answer(
+    request: JobRequest,
+    response: ServerResponse,
+    controls: Controls,
+  ): Promise<void> {
+    const key = request.job_address.toBase58();
+    try {
+      requireCapacity();
+      const ended = execute(request, response, controls);
+      running.set(key, { ...controls, attempt: request.attempt, ended });
+      await ended;
+    } finally {
+      running.delete(key);
+      attempts.end(key);
     }
   }
 
@@ -63,18 +96,25 @@ export function createJobs(dependencies: Dependencies) {
       const { attempt } = request;
       if (!attempts.isOpen(key, attempt)) throw alreadyUsed();
       requireCapacity();
-      const admitted = await admit(request, signer);
+      const [stop, cancel] = [new AbortController(), new AbortController()];
+      const either = AbortSignal.any([stop.signal, cancel.signal]);
+      const begun = beginEarly(request, signer, either);
+      const leave = (): void =>
+        cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
+      response.once('close', leave);
       try {
-        requireCapacity();
-        const [stop, cancel] = [new AbortController(), new AbortController()];
+        const admitted = await admit(request, signer).finally(() => {
+          if (begun) early.delete(key);
+          response.off('close', leave);
+        });
         const onOutput = (): void => attempts.recordOutput(key);
-        const controls = { admitted, requestedAtMs, stop, cancel, onOutput };
-        const ended = execute(request, response, controls);
-        running.set(key, { ...controls, attempt, ended });
-        await ended;
-      } finally {
-        running.delete(key);
-        attempts.end(key);
+        const generating = begun ? { kind: engine.kind, generate: () => begun } : engine;
+        const controls = { admitted, requestedAtMs, stop, cancel, onOutput, engine: generating };
+        await answer(request, response, controls);
+      } catch (refusal) {
+        cancel.abort(refusal);
+        begun?.drop();
+        throw refusal;
       }
     },
     /**
@@ -98,22 +138,34 @@ export function createJobs(dependencies: Dependencies) {
 }
 
 /** Takes a job only for a permitted caller, so that no other request can use it up. */
-function createAdmit(admission: Admission, attempts: Attempts) {
-  /** The signers whose last job passed: their lookups have no bound in common. */
-  const knownSigners = new LRUCache<string, true>({ max: SIGNERS_MAX });
-  return async (request: JobRequest, signer: PublicKey): Promise<Admitted> => {
-    const signerKey = signer.toBase58();
-    try {
-      const admitted = await admission.admit(request, signer, knownSigners.has(signerKey));
-      const key = request.job_address.toBase58();
-      if (!attempts.take(key, request.attempt, admitted)) throw alreadyUsed();
-      knownSigners.set(signerKey, true);
-      return admitted;
-    } catch (refusal) {
-      // So each admitted job gives its signer at most one lookup outside of the common bound.
-      knownSigners.delete(signerKey);
-      throw refusal;
-    }
+function createAdmit(admission: Admission, attempts: Attempts, turnsMax: number) {
+  /**
+   * The signers whose last job passed: their lookups have no bound in common. Each job that passes
+   * gives its signer one turn in which an engine begins before the ledger has shown a job.
+   */
+  const knownSigners = new LRUCache<string, number>({ max: SIGNERS_MAX });
+  const turnsOf = (signer: PublicKey): number => knownSigners.get(signer.toBase58()) ?? 0;
+  return {
+    /** @returns whether the signer had a turn, which is used up */
+    takeTurn(signer: PublicKey): boolean {
+      const turns = turnsOf(signer);
+      if (turns > 0) knownSigners.set(signer.toBase58(), turns - 1);
+      return turns > 0;
+    },
+    async admit(request: JobRequest, signer: PublicKey): Promise<Admitted> {
+      const signerKey = signer.toBase58();
+      try {
+        const admitted = await admission.admit(request, signer, knownSigners.has(signerKey));
+        const key = request.job_address.toBase58();
+        if (!attempts.take(key, request.attempt, admitted)) throw alreadyUsed();
+        knownSigners.set(signerKey, Math.min(turnsOf(signer) + 1, turnsMax));
+        return admitted;
+      } catch (refusal) {
+        // So each admitted job gives its signer at most one lookup outside of the common bound.
+        knownSigners.delete(signerKey);
+        throw refusal;
+      }
+    },
   };
 }
 

@@ -4,8 +4,13 @@ import type { Job } from '../../programs/client/generated/types.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { JobReading, WorkerLedger } from './ledger.ts';
 
-/** The caller's node may be ahead of ours by some slots. The waits add up to 2.95 s. */
-const RETRY_DELAYS_MS = [50, 100, 200, 400, 800, 1_400];
+/** The lock may not be confirmed yet, and the caller's node may be ahead of ours by some slots. */
+const LOOKUP_MS_MAX = 3_000;
+/** A lock on a ledger of this machine is confirmed within such a time. */
+const PAUSE_MS_MIN = 2;
+/** A node is asked rarely before a lock like the last one would be confirmed, and often around then. */
+const FIRST_PAUSE_SHARE = 0.75;
+const NEXT_PAUSE_SHARE = 0.125;
 /** Even a worker with little capacity repeats this many lookups at once for unknown signers. */
 const UNKNOWN_LOOKUPS_MIN = 32;
 
@@ -35,11 +40,18 @@ export function createJobLookup(
   const unknownMax = Math.max(capacity, UNKNOWN_LOOKUPS_MIN);
   let unknownLookups = 0;
 
+  /** How long a lock was waited for lately. */
+  let usualMs = 0;
+
   async function retryLookup(address: PublicKey): Promise<JobReading | undefined> {
-    for (const ms of RETRY_DELAYS_MS) {
+    let waitedMs = 0;
+    for (const ms of pausesAround(usualMs)) {
       await wait(ms);
+      waitedMs += ms;
       const reading = await ledger.readJob(address);
-      if (reading.job !== undefined) return reading;
+      if (reading.job === undefined) continue;
+      usualMs = Math.max(waitedMs, usualMs / 2);
+      return reading;
     }
     return undefined;
   }
@@ -64,4 +76,13 @@ export function createJobLookup(
     }
     return { ...reading, job: reading.job };
   };
+}
+
+/** The pauses between lookups, in milliseconds; all together they take no longer than a lookup may. */
+function* pausesAround(usualMs: number): Generator<number> {
+  let pauseMs = Math.max(PAUSE_MS_MIN, FIRST_PAUSE_SHARE * usualMs);
+  let nextMs = Math.max(PAUSE_MS_MIN, NEXT_PAUSE_SHARE * usualMs);
+  for (let leftMs = LOOKUP_MS_MAX; leftMs > 0; leftMs -= pauseMs, pauseMs = nextMs, nextMs *= 2) {
+    yield Math.min(pauseMs, leftMs);
+  }
 }

@@ -17,6 +17,8 @@ interface BatchItem {
   readonly key: string;
   /** Whether it is still to be sent: what was signed may land, even if it says no later. */
   readonly isWanted?: () => boolean;
+  /** Called each time its transaction has gone out to a node. */
+  readonly onSent?: () => void;
   /** Settles the promise of its `add`. */
   readonly end: { resolve(result: SendResult): void; reject(error: unknown): void };
 }
@@ -264,6 +266,9 @@ function share(items: readonly BatchItem[], context: BatchContext) {
   let travelled: readonly BatchItem[] = [];
   const sending: Sending = {
     isWanted: () => items.some(isWanted),
+    onSent: () => {
+      for (const item of travelled) item.onSent?.();
+    },
     instructions: (feePayer) => {
       travelled = items.filter(isWanted);
       const parts = travelled.map((item) => ({ item, own: instructionsFor(item, feePayer) }));

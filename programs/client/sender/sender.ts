@@ -143,6 +143,8 @@ export interface Sending {
   readonly lane?: string;
   /** Asked when its turn comes, and again just before it is signed. */
   readonly isWanted?: () => boolean;
+  /** Called each time it has gone out to a node, before that has answered. */
+  readonly onSent?: () => void;
 }
 
 export type Sender = ReturnType<typeof createSender>;
@@ -261,7 +263,11 @@ export function createSender(options: {
    * A notice may come before the answer to the sending, and counts as well. A node that fails to
    * answer, or refuses without a cause, decides nothing: it may have passed the transaction on.
    */
-  async function submit({ wire, signature }: SignedTransaction, slot: number): Promise<Submission> {
+  async function submit(
+    { wire, signature }: SignedTransaction,
+    slot: number,
+    onSent?: () => void,
+  ): Promise<Submission> {
     const noticed = confirmer.expect(signature).then(() => IN_FLIGHT);
     const options = { preflightCommitment: COMMITMENT, minContextSlot: slot } as const;
     const passed = sendTransaction(rpc, wire, options).then(
@@ -273,6 +279,7 @@ export function createSender(options: {
         return IN_FLIGHT;
       },
     );
+    onSent?.();
     const submission = await Promise.race([noticed, passed]);
     if (submission !== IN_FLIGHT) confirmer.forget(signature);
     return submission;
@@ -287,7 +294,11 @@ export function createSender(options: {
         assertSendable(sending);
         const blockhash = await blockhashes.current();
         const signed = await prepare({ sending, limits }, feePayer, blockhash);
-        const submission = await submit(signed, Math.max(blockhash.slot, newestSlot));
+        const submission = await submit(
+          signed,
+          Math.max(blockhash.slot, newestSlot),
+          sending.onSent,
+        );
         return { blockhash, signed, submission };
       });
       if (submission !== IN_FLIGHT && submission.error === 'BlockhashNotFound') {
