@@ -347,7 +347,8 @@ function judgeError(running: Running, error: unknown): UnprovenResult {
   // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.
   const isLate = clock.nowSeconds() >= deadlines.stopAt;
   if (code === 'deadline_passed' && isLate) return overdue(running);
-  return failed(running, 'worker_error', cut ?? code, error);
+  // Behind a part of its answer a worker cannot be busy: it breaks off.
+  return failed(running, 'worker_error', cut ?? code, hasBegun(running) ? {} : error);
 }
 
 function overdue(running: Running): UnprovenResult {

@@ -102,13 +102,19 @@ const TOO_MANY_REQUESTS = 429;
 export async function readRefusal(response: Dispatcher.ResponseData): Promise<WorkerFailedError> {
   const { statusCode, headers } = response;
   const body = errorBody.safeParse(await readBoundedJson(response.body).catch(() => undefined));
-  const code = body.success ? body.data.error.code : `status_${statusCode}`;
-  if (statusCode !== TOO_MANY_REQUESTS && !busyCodes.has(code)) {
-    return new WorkerFailedError(code, { param: body.data?.error.param });
-  }
+  const error = body.data?.error ?? { code: `status_${statusCode}` };
   const seconds = retryAfter.safeParse(headerOf(headers, 'retry-after')).data;
   const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
-  return new WorkerFailedError(code, { busy: { retryAfterMs } });
+  return failureOf(error, { retryAfterMs, isBusy: statusCode === TOO_MANY_REQUESTS });
+}
+
+/** A refusal means the same as a response and as an event behind signs of life. */
+function failureOf(
+  { code, param }: { code: string; param?: string | undefined },
+  { retryAfterMs, isBusy = false }: { retryAfterMs?: number | undefined; isBusy?: boolean } = {},
+): WorkerFailedError {
+  const busy = isBusy || busyCodes.has(code) ? { retryAfterMs } : undefined;
+  return new WorkerFailedError(code, busy ? { busy } : { param });
 }
 
 /** A header that is given once; null without it. */
@@ -221,8 +227,7 @@ function readEvent(event: string | undefined, data: string): WorkerEvent[] {
     ];
   }
   if (event === 'error') {
-    const { code, param } = parseEvent(errorBody, json).error;
-    throw new WorkerFailedError(code, { param });
+    throw failureOf(parseEvent(errorBody, json).error);
   }
   const [choice] = parseEvent(chunkEvent, json).choices;
   const { content, reasoning_content } = choice?.delta ?? {};

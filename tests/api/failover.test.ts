@@ -73,6 +73,11 @@ describe('a job with failing workers', () => {
       [{ code: tooLong }],
       { end: { kind: 'context_exceeded' } },
     ],
+    [
+      'is blamed on who says that it is busy after text',
+      [{ texts: ['Hel'], code: 'no_free_slot', busy: { retryAfterMs: 9 } }],
+      { end: begun, ...notes('failed') },
+    ],
     ['is not too long after text', [{ ...HEL, code: tooLong }], { end: begun }],
     ['is not empty after text', [{ ...HEL, code: 'empty_output' }], { end: begun }],
   ])('%s', async (...[, turns, outcome, circumstances]) => {

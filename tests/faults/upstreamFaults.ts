@@ -16,6 +16,16 @@ const BROKEN_ANSWERS = {
     reply.head(429, { 'retry-after': '1' });
     reply.end();
   },
+  'is busy behind a sign of life': (reply) => {
+    reply.lines(': ping\n\n');
+    reply.raw('{"error":{"message":"later","code":429}}');
+    reply.end();
+  },
+  'refuses behind a sign of life': (reply) => {
+    reply.lines(': ping\n\n');
+    reply.raw('{"error":{"message":"turn by turn","type":"invalid_request_error"}}');
+    reply.end();
+  },
   'answers 500': (reply) => reply.refuse(500, {}),
   'answers 503': (reply) => reply.refuse(503, {}),
   'answers with HTML': (reply) => {

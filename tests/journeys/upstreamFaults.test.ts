@@ -93,6 +93,8 @@ const OUTCOMES: Record<Fault, Outcome> = {
   'answers 422': INVALID,
   'answers 429': BUSY,
   'answers 429 with Retry-After': BUSY,
+  'is busy behind a sign of life': BUSY,
+  'refuses behind a sign of life': INVALID,
   'answers 500': REFUSED,
   'answers 503': BUSY,
   'answers with HTML': REFUSED,

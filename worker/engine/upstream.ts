@@ -11,7 +11,12 @@ import {
 } from './engine.ts';
 import { readFinishReason } from './finishReasons.ts';
 import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
-import { asUpstreamFailure, asUpstreamRefusal, asUpstreamStatus } from './upstreamErrors.ts';
+import {
+  asUpstreamError,
+  asUpstreamFailure,
+  asUpstreamRefusal,
+  asUpstreamStatus,
+} from './upstreamErrors.ts';
 import { isDone, isLife, readServerEvents } from './upstreamEvents.ts';
 
 /**
@@ -92,7 +97,7 @@ async function* generate(
 ): AsyncGenerator<EngineEvent> {
   const { restWaitMs = REST_WAIT_MS } = upstream;
   const usageWait = new AbortController();
-  const reader = createAnswerReader(chat.stop);
+  const reader = createAnswerReader(chat);
   let timer: NodeJS.Timeout | undefined;
   try {
     const messages = await request(upstream, {
@@ -137,29 +142,31 @@ async function request(
       stream_options: { include_usage: true },
     }),
   });
-  if (!response.ok) throw await asUpstreamRefusal(response, chat, restWaitMs);
   const type = response.headers.get('content-type')?.toLowerCase();
-  if (!type?.startsWith('text/event-stream') || !response.body) {
-    await response.body?.cancel();
-    throw failed('The upstream did not stream');
-  }
-  return readServerEvents(response.body);
+  const isStream = response.ok && type?.startsWith('text/event-stream');
+  if (isStream && response.body) return readServerEvents(response.body);
+  throw await asUpstreamRefusal(response, chat, restWaitMs);
 }
 
 /** Reads the messages of one answer in their order. */
-function createAnswerReader(stop: ChatRequest['stop']) {
-  const scanner = createStopScanner(stop);
+function createAnswerReader(chat: ChatRequest) {
+  const scanner = createStopScanner(chat.stop);
   let finishReason: FinishReason | undefined;
   let usage: Usage | undefined;
   let hasText = false;
+  let hasReasoning = false;
   let isCut = false;
   let isOver = false;
 
   function* readDelta({ data, event }: EventSourceMessage): Generator<EngineEvent> {
     const chunk = parseUpstreamChunk(data, event);
     if (!chunk) throw failed('The upstream sent a malformed chunk');
+    // Behind a part of the answer it is no refusal with any status: the answer is broken.
+    if (chunk === 'error' && (hasText || hasReasoning)) throw failed('The upstream broke off');
+    if (chunk === 'error') throw asUpstreamError(data, chat);
     const { reasoning, finishWord } = chunk;
     usage = chunk.usage ?? usage;
+    hasReasoning ||= reasoning !== '';
     if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
     hasText ||= chunk.text !== '';
     const { text, isStopped, rest } = scanner.add(chunk.text);
@@ -194,6 +201,7 @@ function createAnswerReader(stop: ChatRequest['stop']) {
       else if (finishReason === undefined) yield* readDelta(message);
       else {
         const chunk = parseUpstreamChunk(message.data, message.event);
+        if (chunk === 'error') throw failed('The upstream sent an error after its end');
         usage = chunk?.usage ?? usage;
         if (!chunk || !leavesAnswer(chunk, finishReason, isCut)) end();
       }

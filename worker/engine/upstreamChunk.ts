@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Usage } from './engine.ts';
-import { asUpstreamError } from './upstreamErrors.ts';
 import { ERROR_NAME } from './upstreamEvents.ts';
 
 /** What one event of an upstream says about the answer. */
@@ -33,18 +32,18 @@ const REASONING_FIELDS = ['reasoning_content', 'reasoning', 'thinking', 'reasoni
 
 /**
  * @param event the event's own name, if it has one
- * @returns undefined for what is no chunk
- * @throws WorkerError for an error in its place; it does not quote the text
+ * @returns `error` for an error in its place, undefined for what is neither
  */
-export function parseUpstreamChunk(data: string, event?: string): UpstreamChunk | undefined {
-  const { data: chunk } = upstreamChunk.safeParse(parseJson(data));
-  if (event === ERROR_NAME || chunk?.object === ERROR_NAME || chunk?.error) {
-    throw asUpstreamError(data);
-  }
+export function parseUpstreamChunk(
+  data: string,
+  event?: string,
+): UpstreamChunk | 'error' | undefined {
+  const { data: chunk } = upstreamChunk.safeParse(parseUpstreamJson(data));
+  if (event === ERROR_NAME || (chunk && isError(chunk))) return 'error';
   if (!chunk) return undefined;
   // One answer was requested, so further choices are ignored.
   const choice = chunk.choices?.find(({ index }) => Number(index ?? 0) === 0);
-  if (choice?.error) throw asUpstreamError(data);
+  if (choice?.error) return 'error';
   const { content, ...delta } = choice?.delta ?? choice?.message ?? {};
   const written = readContent(content);
   if (!written) return undefined;
@@ -56,6 +55,12 @@ export function parseUpstreamChunk(data: string, event?: string): UpstreamChunk 
     finishWord: choice?.finish_reason?.trim() || undefined,
     usage: [chunk, asRecord(chunk.x_groq), choice].map(usageOf).find(Boolean),
   };
+}
+
+/** Whether it is an error by its name, by its object, or by a message in place of an answer. */
+function isError({ object, type, error, choices, message, detail }: Record<string, unknown>) {
+  const isNamed = [object, type].includes(ERROR_NAME);
+  return isNamed || Boolean(error) || (choices == null && (message ?? detail) != null);
 }
 
 /** A text, or a list of parts of which some are text and some reasoning. @returns undefined for neither */
@@ -108,13 +113,15 @@ function readCount(value: unknown): number | undefined {
   return Number.isSafeInteger(count) && (count as number) >= 0 ? (count as number) : undefined;
 }
 
-function asRecord(value: unknown): Record<string, unknown> {
+export function asRecord(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-function parseJson(data: string): unknown {
+/** The object that a text of JSON holds, also as the first of a list; undefined for any other text. */
+export function parseUpstreamJson(data: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(data);
+    const [first] = [JSON.parse(data)].flat();
+    return typeof first === 'object' && first !== null ? first : undefined;
   } catch {
     // The engine's own message would quote the answer.
     return undefined;

@@ -5,6 +5,7 @@ import {
   RETRY_AFTER_SECONDS_MAX,
 } from '../../common/workerProtocol.ts';
 import { WorkerError } from '../protocol/errors.ts';
+import { asRecord, parseUpstreamChunk, parseUpstreamJson } from './upstreamChunk.ts';
 
 /** An error body has a few lines; the rest of a larger one is not read. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -54,7 +55,8 @@ const FIELDS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * The error for an upstream's error status. It never contains the body, which may quote the prompt.
+ * The error for an upstream's answer that is no stream: an error status, or an error behind a 200. It
+ * never contains the body, which may quote the prompt.
  *
  * @param chat what was asked: only a field that it has can have been refused
  * @param bodyWaitMs the status is known already, and the job needs another worker soon
@@ -64,23 +66,72 @@ export async function asUpstreamRefusal(
   chat: Record<string, unknown>,
   bodyWaitMs: number,
 ): Promise<WorkerError> {
-  if (!REFUSED_STATUSES.includes(response.status)) {
-    await response.body?.cancel();
-    return asUpstreamStatus(response);
+  const { ok, status, headers } = response;
+  if (ok) {
+    const body = await readStart(response, bodyWaitMs);
+    if (parseUpstreamChunk(body) === 'error') return asUpstreamError(body, chat, headers);
+    return new WorkerError('upstream_failed', 'The upstream did not stream');
   }
-  const body = await readStart(response, bodyWaitMs);
+  if (REFUSED_STATUSES.includes(status)) {
+    return asRefusal(await readStart(response, bodyWaitMs), chat, response);
+  }
+  await response.body?.cancel();
+  return asUpstreamStatus(response);
+}
+
+/** The error for an error that an upstream sends behind a 200: its fields say which status it means. */
+export function asUpstreamError(
+  data: string,
+  chat: Record<string, unknown>,
+  headers: Response['headers'] = new Headers(),
+): WorkerError {
+  const status = statusOf(data);
+  if (status !== undefined || CONTEXT_LENGTH.test(data)) {
+    return asRefusal(data, chat, { status: status ?? 0, headers });
+  }
+  return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
+}
+
+function asRefusal(
+  body: string,
+  chat: Record<string, unknown>,
+  answer: Pick<Response, 'status' | 'headers'>,
+): WorkerError {
   if (CONTEXT_LENGTH.test(body)) return tooLong();
+  if (!REFUSED_STATUSES.includes(answer.status)) return asUpstreamStatus(answer);
   const sent = Object.entries(FIELDS).filter(([field]) => chat[field] !== undefined);
   // A field that is named as such goes before one that is only mentioned.
   const names = [...body.matchAll(NAMED)].map(([, name = '']) => name).join(' ');
   const [first] = [names, body].flatMap((text) => sent.filter(([, words]) => words.test(text)));
   if (first) return parameterRefused(first[0]);
-  if (response.status === TOO_LARGE) return asUpstreamStatus(response);
+  if (answer.status === TOO_LARGE) return asUpstreamStatus(answer);
   return new WorkerError('request_refused', "The model's server refuses the request");
 }
 
+/** Where an error has its status, as a number or a word: the most exact one first. */
+const STATUS_FIELDS = ['status_code', 'http_status_code', 'code', 'status', 'type', 'error_type'];
+const STATUS_OF_WORD: readonly [RegExp, number][] = [
+  [/rate.?limit|too.?many.?requests|limit.?requests|resource.?exhausted|throttl/i, 429],
+  [/overloaded|unavailable/i, 503],
+  [/bad.?request|invalid.?(request|argument|parameter)|unprocessable|validation/i, 400],
+];
+
+/** The HTTP status that an error without one of its own names; undefined where it names none. */
+function statusOf(data: string): number | undefined {
+  const json = parseUpstreamJson(data);
+  const [choice] = Array.isArray(json?.choices) ? json.choices : [];
+  const fields = { ...json, ...asRecord(asRecord(choice).error), ...asRecord(json?.error) };
+  const values = STATUS_FIELDS.map((field) => fields[field] ?? '');
+  const status = values.map(Number).find((number) => number >= 400 && number < 600);
+  const ofWord = (word: unknown) => STATUS_OF_WORD.find(([words]) => words.test(String(word)))?.[1];
+  return status ?? values.map(ofWord).find(Boolean);
+}
+
 /** The error for a status whose body adds nothing, with the server's `Retry-After`. */
-export function asUpstreamStatus({ status, headers }: Response): WorkerError {
+export function asUpstreamStatus({
+  status,
+  headers,
+}: Pick<Response, 'status' | 'headers'>): WorkerError {
   const busy = BUSY_STATUSES[status];
   if (busy === undefined)
     return new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
@@ -97,12 +148,6 @@ function parseRetryAfter(header: string | null): number | undefined {
   const seconds = isNumber ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
   if (Number.isNaN(seconds)) return undefined;
   return Math.min(Math.max(Math.ceil(seconds), 1), RETRY_AFTER_SECONDS_MAX);
-}
-
-/** The error for an error event in an upstream's stream. */
-export function asUpstreamError(data: string): WorkerError {
-  if (CONTEXT_LENGTH.test(data)) return tooLong();
-  return new WorkerError('upstream_failed', 'The upstream sent an error in place of its answer');
 }
 
 /** The error for a field that the engine or its upstream does not take. */

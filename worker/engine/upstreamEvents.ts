@@ -38,6 +38,9 @@ export function createErrorFields() {
 /** The longest event of an upstream: far longer than any token, and small enough to buffer. */
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
+/** Of a body without framing: an error has a few lines. */
+const UNFRAMED_CHARACTERS_MAX = 65_536;
+
 /** A comment: the server keeps the connection, and works. */
 const COMMENT: EventSourceMessage = { id: undefined, event: 'comment', data: '' };
 
@@ -53,23 +56,36 @@ export async function* readServerEvents(
   const decoder = new TextDecoder();
   const errorFields = createErrorFields();
   const events: EventSourceMessage[] = [];
+  /** What came before the first event. */
+  let unframed = '';
+  let hasEvents = false;
   let failure: Error | undefined;
+  function add(event: EventSourceMessage): void {
+    events.push(event);
+    hasEvents = true;
+  }
+
   const parser = createParser({
     maxBufferSize: EVENT_CHARACTERS_MAX,
-    onEvent: (event) => void events.push(event),
-    onComment: () => void events.push(COMMENT),
+    onEvent: add,
+    onComment: () => add(COMMENT),
     onError(error) {
       // Other malformed lines are ignored; only an oversized event ends the answer.
       if (error.type === 'max-buffer-size-exceeded') failure = error;
     },
   });
   for await (const bytes of body) {
-    parser.feed(errorFields.add(decoder.decode(bytes, { stream: true })));
+    const text = errorFields.add(decoder.decode(bytes, { stream: true }));
+    if (!hasEvents && unframed.length < UNFRAMED_CHARACTERS_MAX) unframed += text;
+    parser.feed(text);
     yield* events.splice(0);
     if (failure) throw failure;
   }
   // The last line may lack its end, and the last event its empty line.
   parser.feed(`${errorFields.add(decoder.decode())}${errorFields.flush()}\n\n`);
+  // Some servers write an error as JSON alone, though the head says that they stream.
+  if (!hasEvents && /^\s*[{[]/.test(unframed))
+    add({ ...COMMENT, event: undefined, data: unframed });
   yield* events.splice(0);
 }
 
