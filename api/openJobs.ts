@@ -61,6 +61,7 @@ export async function openJobs(options: {
     directory,
     escrow,
     tokens: resources.tokens,
+    formats: resources.formats,
     workers: resources.workers,
     watch,
     clock,

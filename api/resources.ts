@@ -12,6 +12,7 @@ import { type Addresses, createAddresses } from '../programs/client/addresses.ts
 import type { createSender } from '../programs/client/sender/sender.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
+import { createFormatCheck } from './format/formatCheck.ts';
 import { type LedgerContext, openLedger } from './ledger/context.ts';
 import { createWorkerClient } from './workers/client.ts';
 
@@ -44,6 +45,8 @@ export async function openResources(options: ResourceOptions) {
   const ledger = await connect(options);
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
+  const formats = createFormatCheck({ logger });
+  shutdown.add('format check', formats.close);
   return {
     pool,
     /**
@@ -53,6 +56,7 @@ export async function openResources(options: ResourceOptions) {
     requestPool,
     ledger,
     tokens,
+    formats,
     ...connectWorkers(options, ledger.addresses),
   };
 }

@@ -210,8 +210,9 @@ export const chatCompletionRequest = z
         responseFormat,
         'must be of type text, json_object, or json_schema with a name',
       ).describe(
-        'The form of the answer: `text`, `json_object`, or `json_schema` with a schema. Our choice: ' +
-          'refused with an integer beyond 2^53 - 1 in it.',
+        'The form of the answer: `text`, `json_object`, or `json_schema` with a schema. Our choice: it ' +
+          'is passed on, and `svc.format_kept` of the answer says whether it was kept. Refused with ' +
+          'an integer beyond 2^53 - 1 in it.',
       ),
       top_k: passed(z.int().min(-1).max(TOKENS_MAX), 'must be an integer from -1').describe(
         'Our choice: sampling from the most probable tokens; -1 or 0 for all.',

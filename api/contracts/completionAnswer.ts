@@ -72,6 +72,14 @@ const answerEvidence = z
       .nullable()
       .describe('Null until it is known: a stream ends before its settlement.'),
     verify_url: z.string().meta({ format: 'uri' }).describe('Where a browser checks the job.'),
+    format_kept: z
+      .boolean()
+      .nullable()
+      .optional()
+      .describe(
+        'Only with `response_format`: whether the content is JSON of that form. Null of a cut answer, ' +
+          'and where the check takes too long. It is charged either way.',
+      ),
     truncated: z
       .literal('deadline')
       .optional()

@@ -2,6 +2,7 @@ import { creditsNumber } from '../../common/format.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
+import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
@@ -75,6 +76,12 @@ export async function admit(
     reservation.release();
     throw error;
   }
+}
+
+/** The lock was refused, or never sent: the ledger was out of reach before. */
+export function hasLockedNothing(error: unknown): boolean {
+  if (error instanceof LedgerUnavailableError) return error.signature === null;
+  return error instanceof ApiError || error instanceof ClientLeftError;
 }
 
 /** The quote, where it is not above the request's own ceiling. @throws ApiError */

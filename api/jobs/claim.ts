@@ -55,9 +55,8 @@ export interface NewClaim extends ResponseReport {
 }
 
 /** All that a repeated request needs to be answered like the first. */
-export interface AnswerCopy
-  extends Required<AnswerResult>,
-    Omit<AnswerIdentity, 'jobId' | 'wallet'> {
+export interface AnswerCopy extends AnswerResult, Omit<AnswerIdentity, 'jobId' | 'wallet'> {
+  proof: NonNullable<AnswerResult['proof']>;
   text: string;
   reasoning: string;
   engine: string | null;

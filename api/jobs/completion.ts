@@ -4,9 +4,9 @@ import { creditsNumber, sha256Text } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { type Background, createBackground, within, withResolvers } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
-import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
-import { ApiError, ClientLeftError, toApiError } from '../contracts/errors.ts';
+import { toApiError } from '../contracts/errors.ts';
+import type { FormatCheck } from '../format/formatCheck.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { type LockedJob, LockUndecidedError, type SettlementRecord } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer, type WholeAnswer } from '../ledger/proof.ts';
@@ -14,10 +14,11 @@ import { abortWhenLeft, createDelivery, type Delivery } from '../response/delive
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages } from '../telemetry/tracing.ts';
-import { type AdmissionServices, admit, chatForWorker } from './admission.ts';
+import { type AdmissionServices, admit, chatForWorker, hasLockedNothing } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
 import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
+import { isStopped } from './emptyAnswers.ts';
 import { createHeadStart } from './headStart.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
@@ -34,6 +35,7 @@ import {
 export interface CompletionServices extends AdmissionServices, Omit<DispatchServices, 'directory'> {
   idempotency: Idempotency;
   escrow: Escrow;
+  formats: FormatCheck;
   programId: PublicKey;
   watch: JobWatch;
   /** The wallet's job as the mirror has it. */
@@ -220,12 +222,6 @@ async function dropClaim(path: RequestPath, claim: NewClaim, error: unknown): Pr
   throw error;
 }
 
-/** The lock was refused, or never sent: the ledger was out of reach before. */
-function hasLockedNothing(error: unknown): boolean {
-  if (error instanceof LedgerUnavailableError) return error.signature === null;
-  return error instanceof ApiError || error instanceof ClientLeftError;
-}
-
 /** So that a repeat of the request runs at once. */
 async function release({ logger }: RequestPath, claim: NewClaim): Promise<void> {
   try {
@@ -340,20 +336,22 @@ async function check(
 
 /** Charges a proven answer and delivers it. The client waits for the settlement only so long. */
 async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
-  const { job, response, delivery, stages, claim, isStream, created } = running;
+  const { job, chat, response, delivery, stages, claim, isStream, created } = running;
   const { text, reasoning, finishReason, isTruncated, engine, reservation, attempt } = answer;
   const { outputHash } = answer.proof;
-  const [{ countedTokens, usage, creditsCharged }, deliveryReceipt] = await Promise.all([
-    countTokens(path.tokens, job, answer),
-    path.signReceipt(job, outputHash),
-  ]);
+  const [{ countedTokens, usage, creditsCharged }, deliveryReceipt, isFormatKept] =
+    await Promise.all([
+      countTokens(path.tokens, job, answer),
+      path.signReceipt(job, outputHash),
+      path.formats.judge(chat, answer),
+    ]);
   const proof = {
     worker: reservation.worker.address,
     attempt,
     outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
     deliveryReceipt,
   };
-  const result = { finishReason, isTruncated, usage, creditsCharged, proof };
+  const result = { finishReason, isTruncated, usage, creditsCharged, isFormatKept, proof };
   delivery.finish(result);
   const stored = storeForRepeats(path, job, claim, {
     ...result,
@@ -382,7 +380,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
  */
 async function deliverNothing(
   { tokens }: RequestPath,
-  { job, delivery, messages }: RunningJob,
+  { job, chat, delivery, messages }: RunningJob,
   finishReason: 'stop' | 'length',
 ): Promise<void> {
   const usage = usageOf({
@@ -392,13 +390,8 @@ async function deliverNothing(
     reasoningTokens: finishReason === 'length' ? job.tokenLimit : 0,
     charged: 0n,
   });
+  const isFormatKept = chat.response_format === undefined ? undefined : null;
   delivery.begin();
-  delivery.finish({ finishReason, isTruncated: false, usage, creditsCharged: 0 });
+  delivery.finish({ finishReason, isTruncated: false, usage, creditsCharged: 0, isFormatKept });
   delivery.settled();
-}
-
-/** Whether no worker had any text for a request with stop sequences. */
-function isStopped(result: UnprovenResult, { stop }: Dispatchable['chat']): boolean {
-  const isEmpty = result.kind === 'failed' && result.reason === 'empty_output' && !result.busy;
-  return isEmpty && stop !== undefined;
 }

@@ -1,3 +1,5 @@
+import type { UnprovenResult } from './attempt.ts';
+
 // Who bears an answer without text: its worker or its wallet. docs/routing.md has the whole rule.
 
 /** The fields that can end an answer before its first text, with the values at which they cannot. */
@@ -35,4 +37,10 @@ export function canSilence(chat: Record<string, unknown>): boolean {
  */
 export function reasonOfUsedLimit(tokenLimit: number): 'empty_output' | 'worker_error' {
   return tokenLimit <= THOUGHT_TOKENS_MAX ? 'empty_output' : 'worker_error';
+}
+
+/** Whether no worker had any text for a request with stop sequences. */
+export function isStopped(result: UnprovenResult, { stop }: Record<string, unknown>): boolean {
+  const isEmpty = result.kind === 'failed' && result.reason === 'empty_output' && !result.busy;
+  return isEmpty && stop !== undefined;
 }

@@ -90,6 +90,8 @@ export interface AnswerResult {
   isTruncated: boolean;
   usage: Usage;
   creditsCharged: number;
+  /** Whether the text has the form that was asked for, if one was; null where that is not known. */
+  isFormatKept?: boolean | null | undefined;
   /** What proves the text; undefined for an empty answer. */
   proof?: AnswerProof;
 }
@@ -173,7 +175,7 @@ function errorJobOf({ identity, publicUrl }: DeliveryOptions): ErrorJob {
 
 function evidenceOf(
   { identity, publicUrl }: DeliveryOptions,
-  { proof, creditsCharged, isTruncated, usage }: AnswerResult,
+  { proof, creditsCharged, isTruncated, isFormatKept, usage }: AnswerResult,
   settlementTx: string | null,
 ): AnswerEvidence {
   return {
@@ -188,6 +190,7 @@ function evidenceOf(
     escrow_tx: identity.escrowTx,
     settlement_tx: settlementTx,
     verify_url: verifyUrl(identity, publicUrl),
+    ...(isFormatKept !== undefined && { format_kept: isFormatKept }),
     ...(isTruncated && { truncated: 'deadline' }),
   };
 }

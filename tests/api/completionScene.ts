@@ -34,6 +34,7 @@ export function createStubbedCompletions(parts: object) {
     },
     programId,
     catalog: { find: () => model },
+    formats: { judge: async () => undefined },
     ...{ observeStage: ignore, observeJob: ignore, observeLock: ignore, observeFirstToken: ignore },
     publicUrl: 'https://api.example.com',
     ...parts,

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateText, streamText } from 'ai';
@@ -161,6 +161,31 @@ describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) =>
     expect([status, error]).toMatchObject([400, { code: 'invalid_request', param }]);
     expect(upstream.requests).toHaveLength(2);
     expect(await untilEnded(service, address, 1)).toMatchObject({ available: CREDITS });
+  });
+});
+
+describe.each(FORMS)('a %s answer to a request with response_format', (form) => {
+  it.each([
+    ['{"a": 1}', 'stop', true],
+    ['A is 1.', 'stop', false],
+    ['{"a": ', 'length', null],
+  ])('%j, ended by %s, says %j, also again, and is charged', async (text, reason, isKept) => {
+    upstream.answerWith((reply) => {
+      reply.text(text);
+      reply.complete(reason);
+    });
+    const { address, apiKey } = wallet;
+    const schema = { type: 'object', required: ['a'] };
+    const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
+    const headers = { 'idempotency-key': randomUUID() };
+    for (let times = 0; times < 2; times += 1) {
+      const asking = { form, apiKey, headers, body: { response_format } };
+      const { body } = await requestCompletion(service, asking);
+      expect(body).toContain(`"format_kept":${isKept}`);
+    }
+    expect(await untilEnded(service, address, 1)).toMatchObject({
+      jobs: [{ status: 'settled', charged: 8n }],
+    });
   });
 });
 

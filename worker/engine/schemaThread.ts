@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { generateSync, type JsonSchema } from 'json-schema-faker';
+import { compileSchema } from '../../common/contracts/jsonSchema.ts';
 
 /** The entry of the thread that looks for one value of a schema. */
 
@@ -13,20 +13,12 @@ export interface SchemaToMeet {
 const SEEDS_MAX = 8;
 /** Short values: nothing that is not required, and lists of one item where their length is free. */
 const SHORT = { optionalsProbability: 0, maxDefaultItems: 1, maxDepth: 50 };
-/** Malformed keywords fail without a check of the whole schema, which costs more than all the rest. */
-const LENIENT = {
-  strict: false,
-  logger: false,
-  validateSchema: false,
-  validateFormats: false,
-} as const;
-
 parentPort?.on('message', (request: SchemaToMeet) => parentPort?.postMessage(answer(request)));
 parentPort?.postMessage('started');
 
 /** @returns JSON of a value; undefined where no seed leads to one that the validator accepts */
 function answer({ schema, seed }: SchemaToMeet): string | undefined {
-  const meets = new Ajv2020({ ...LENIENT, ownProperties: true }).compile(schema as JsonSchema);
+  const meets = compileSchema(schema as JsonSchema);
   for (let tried = 0; tried < SEEDS_MAX; tried += 1) {
     const value = generateSync(schema as JsonSchema, { ...SHORT, seed: seed + tried });
     if (meets(value)) return JSON.stringify(value);
