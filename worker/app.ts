@@ -99,6 +99,7 @@ export function createWorker(options: WorkerOptions) {
       in_flight: jobs.inFlight,
       engine: engine.kind,
       first_token_ms: readiness.firstTokenMs(),
+      response_format: readiness.keepingFormat(models),
       gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
     };
   }

@@ -46,7 +46,10 @@ export const modelObject = z.object({
     ),
     supported_parameters: z
       .array(z.enum(SUPPORTED_PARAMETERS))
-      .describe('Our choice: the fields of a completion that the model server is given.'),
+      .describe(
+        'Our choice: the fields of a completion that the model server is given. `response_format` is ' +
+          'among them while a worker of the model is active whose trial kept it.',
+      ),
     retires_at: time
       .nullable()
       .describe(

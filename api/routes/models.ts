@@ -65,6 +65,7 @@ async function modelViewer({
     modelView(model, {
       activeWorkers: directory.active(model.address).length,
       // An active worker has answered a probe: a model is never listed without an observation.
+      keepsFormat: directory.keepsFormat(model),
       medianLatencyMs: medians.get(model.id) ?? directory.startProbeMs(model) ?? 0,
       card: cards.get(model.card_hash ?? ''),
     });
@@ -72,7 +73,12 @@ async function modelViewer({
 
 function modelView(
   model: ModelRow,
-  observed: { activeWorkers: number; medianLatencyMs: number; card: ModelCard | undefined },
+  observed: {
+    activeWorkers: number;
+    keepsFormat: boolean;
+    medianLatencyMs: number;
+    card: ModelCard | undefined;
+  },
 ): ModelObject {
   return {
     id: model.id,
@@ -88,7 +94,9 @@ function modelView(
       parameters: model.label,
       context_window: model.context_window_tokens,
       long_completion_threshold: model.long_completion_threshold_tokens,
-      supported_parameters: [...SUPPORTED_PARAMETERS],
+      supported_parameters: SUPPORTED_PARAMETERS.filter(
+        (field) => field !== 'response_format' || observed.keepsFormat,
+      ),
       retires_at: isoTimeOrNull(model.retires_at),
       card_hash: model.card_hash && sha256Text(model.card_hash),
       card: observed.card ?? null,

@@ -108,6 +108,8 @@ export function unknownHealth() {
     answeredAtMs: -Infinity,
     /** Undefined before its first answer. */
     startProbe: undefined as StartProbe | undefined,
+    /** The ids of models of which it says that a trial kept `response_format`. */
+    formatKept: [] as readonly string[],
     /** Whether its last probe came to nothing. */
     isSilent: false,
     /** Why it takes no jobs, where it may be quoted. */

@@ -119,6 +119,7 @@ export function createWorkerDirectory(options: {
           answerMs: worker.answeredAtMs - now,
           firstTokenMs: health.first_token_ms,
         };
+        worker.formatKept = health.response_format ?? [];
         worker.capacity = health.slots;
         worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
       }),
@@ -161,6 +162,9 @@ export function createWorkerDirectory(options: {
       const probes = active(address).flatMap(({ startProbe }) => startProbe ?? []);
       return medianMs(probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs));
     },
+    /** Whether an active worker of the model passed its trial of `response_format`. */
+    keepsFormat: ({ address, id }: Pick<ModelRow, 'address' | 'id'>): boolean =>
+      active(address).some(({ formatKept }) => formatKept.includes(id)),
     /** Why the first of its workers that says so takes no jobs. */
     unreadyReason: (modelAddress: string): string | undefined =>
       hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,

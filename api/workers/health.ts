@@ -23,6 +23,8 @@ const healthBody = z.object({
     .record(z.string(), z.int().min(0).max(FIRST_TOKEN_MS_MAX))
     .catch({})
     .default({}),
+  /** The models of which a trial was answered in the form of its `response_format`. */
+  response_format: z.array(z.string()).optional().catch(undefined),
   /** Whose jobs it takes; every gateway's without it. */
   gateways: z.array(z.string()).or(z.literal('any')).optional(),
 });

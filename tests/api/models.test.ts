@@ -54,6 +54,7 @@ beforeAll(async () => {
   };
   const directory: Partial<WorkerDirectory> = {
     active: (address) => (address === 'hosted-by-none' ? [] : [{}]) as never,
+    keepsFormat: ({ id }) => id === 'for-good',
     startProbeMs: ({ id }) => (id === 'for-good' ? 12 : undefined),
   };
   scene = await openServedDatabase(() => ({
@@ -69,6 +70,12 @@ afterAll(() => scene?.close());
 const get = async <Body>(path: string) => (await scene.call<Body>(path)).body;
 
 describe('GET /v1/models', () => {
+  it('names response_format only where a worker keeps it', async () => {
+    const { data } = await get<ModelList>('/v1/models');
+    const keeping = data.filter(({ svc }) => svc.supported_parameters.includes('response_format'));
+    expect(keeping.map(({ id }) => id)).toEqual(['for-good']);
+  });
+
   it("names the parameters, and the workers' start probe before any answer", async () => {
     expect(await get('/v1/models/for-good')).toMatchObject({
       svc: {

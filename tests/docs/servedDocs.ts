@@ -61,6 +61,7 @@ export async function serveDocumentation() {
     cards: new Map(),
     directory: {
       active: (address: string) => (address === costly.address ? [{}, {}] : []),
+      keepsFormat: () => true,
       startProbeMs: () => undefined,
     } as unknown as WorkerDirectory,
   });

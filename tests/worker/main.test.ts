@@ -65,6 +65,7 @@ describe('the worker process', () => {
       in_flight: 1,
       engine: 'upstream',
       first_token_ms: { [MODEL_ID]: expect.any(Number) },
+      response_format: [],
       gateways: 'any',
     });
     process.signal('SIGTERM');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { findFreePort } from '../../stack/port.ts';
@@ -71,6 +72,24 @@ describe('a worker with an upstream', () => {
     const body = (await (await fetch(`${loading.url}/health`)).json()) as Record<string, unknown>;
     expect(body.first_token_ms).toEqual({ [MODEL_ID]: 3 * CACHED_MS });
     expect(upstream.trials).toEqual([MODEL_ID]);
+  });
+
+  it.each([
+    ['{"trials": 1}', [MODEL_ID]],
+    ['Hello! How can I help?', []],
+    ['', []],
+  ])('that answers %j in the form of a schema reports %j', async (text, models) => {
+    const tried = Promise.withResolvers<void>();
+    upstream.answerFormatTrialWith((reply) => {
+      reply.text(text);
+      reply.complete('stop');
+      tried.resolve();
+    });
+    const { url } = await open();
+    const read = async () =>
+      (await (await fetch(`${url}/health`)).json()) as { response_format?: string[] };
+    await tried.promise;
+    await until(async () => isDeepStrictEqual((await read()).response_format, models));
   });
 
   it('is not healthy while that is away, and tries its models again later', async () => {
@@ -166,7 +185,8 @@ describe('a worker that hosts another model while one is tried', () => {
     const engine: Engine = {
       kind: 'upstream',
       async check() {},
-      async *generate({ model }) {
+      async *generate({ model, response_format }) {
+        if (response_format) throw new Error('refused');
         tried.push(model);
         await loaded.promise;
         yield { type: 'text', text: 'Hi' };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { TRIAL_FORMAT } from '../../worker/engine/formatTrial.ts';
 
 /** Answers one request, whose body is at hand. */
 export type AnswerScript = (reply: Reply, body: Record<string, unknown>) => void | Promise<void>;
@@ -9,6 +10,9 @@ export type AnswerScript = (reply: Reply, body: Record<string, unknown>) => void
 type TrialScript = (reply: Reply, model: string | undefined) => void | Promise<void>;
 
 export type UpstreamServer = Awaited<ReturnType<typeof startUpstream>>;
+
+const isFormatTrial = (body: Record<string, unknown>): boolean =>
+  JSON.stringify(body.response_format) === JSON.stringify(TRIAL_FORMAT);
 
 /** A small real chat-completions server. */
 export async function startUpstream({ port = 0 } = {}) {
@@ -21,6 +25,7 @@ export async function startUpstream({ port = 0 } = {}) {
     reply.text('Hi');
     reply.complete('length');
   };
+  let formatScript: AnswerScript = (reply) => reply.refuse(400, {});
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
@@ -30,6 +35,7 @@ export async function startUpstream({ port = 0 } = {}) {
       await trialScript(createReply(response), body.model);
       return;
     }
+    if (isFormatTrial(body)) return formatScript(createReply(response), body);
     requests.push({ path: request.url ?? '', headers: request.headers, body });
     await script(createReply(response), body);
   }).listen(port, '127.0.0.1');
@@ -41,6 +47,10 @@ export async function startUpstream({ port = 0 } = {}) {
     trials,
     answerTrialsWith(next: TrialScript): void {
       trialScript = next;
+    },
+    /** Sets how a worker's trial of `response_format` is answered, which is refused by default. */
+    answerFormatTrialWith(next: AnswerScript): void {
+      formatScript = next;
     },
     /** Sets how requests are answered from now on. */
     answerWith(next: AnswerScript): void {

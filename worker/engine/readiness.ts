@@ -3,6 +3,7 @@ import { within } from '../../common/wait.ts';
 import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
+import { keepsFormat } from './formatTrial.ts';
 
 /** A health check then answers that the trial still runs, before the gateway gives it up. */
 const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
@@ -36,6 +37,8 @@ export function createReadiness(options: {
   const closing = new AbortController();
   /** By model, the milliseconds to its first token. */
   const proven = new Map<string, number>();
+  /** Models whose server keeps `response_format`. */
+  const formatKept = new Set<string>();
   let trial: Promise<void> | undefined;
   let check: Promise<void> | undefined;
   let aliveAtMs = Number.NEGATIVE_INFINITY;
@@ -65,10 +68,17 @@ export function createReadiness(options: {
     try {
       await generateToken(engine, model, closing.signal);
       proven.set(model, Math.max(0, Math.round(now() - startedAtMs)));
+      void tryFormat(model);
     } catch (error) {
       const cause = asWorkerError(error);
       throw recordFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
     }
+  }
+
+  /** Jobs need not wait for it. */
+  async function tryFormat(model: string): Promise<void> {
+    if (await keepsFormat(engine, model, closing.signal)) formatKept.add(model);
+    else formatKept.delete(model);
   }
 
   async function tryModels(models: readonly string[]): Promise<void> {
@@ -137,6 +147,9 @@ export function createReadiness(options: {
     },
     /** How long each model that was tried took to its first token, in whole milliseconds. */
     firstTokenMs: (): Record<string, number> => Object.fromEntries(proven),
+    /** Those of these models of which a trial was answered in the form of its `response_format`. */
+    keepingFormat: (models: readonly string[]): string[] =>
+      models.filter((model) => engine.check === undefined || formatKept.has(model)),
     /** Ends running trials. */
     close: (): void => closing.abort(),
   };
