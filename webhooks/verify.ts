@@ -57,7 +57,10 @@ export function verifyWebhook(delivery: {
     secrets.some((key) => isSigned(signature, key, rawBody)),
   );
   if (!matching) {
-    throw new WebhookVerificationError('signature_mismatch', 'no secret made this signature');
+    const isPadded = secrets.some((key) => /^[\s"'`]|[\s"'`]$/.test(key));
+    const hint = isPadded ? '. The secret here has white space or a quote at an end' : '';
+    const message = `no secret made this signature${hint}`;
+    throw new WebhookVerificationError('signature_mismatch', message);
   }
   // After the signature, so that a genuine delivery with a wrong clock has a reason of its own.
   const ageSeconds = nowMs / 1_000 - Number(matching.time);

@@ -21,13 +21,23 @@ const part = z.discriminatedUnion('type', [textPart, refusalPart], {
 });
 
 const CONTENT_FORMS = 'must be a string or an array of text parts';
+const IMAGE_PARTS: readonly unknown[] = ['image_url', 'input_image', 'image'];
+
+/** Images by their name: a client that sends one has no other mistake to look for. */
+function faultOfContent({ input }: { input: unknown }): string {
+  const types = Array.isArray(input) ? input.map((given) => given?.type) : [];
+  const image = types.find((type) => IMAGE_PARTS.includes(type));
+  return image === undefined
+    ? CONTENT_FORMS
+    : `holds a part of type ${image}, which is not supported yet: images are planned`;
+}
 
 /**
  * A string, or the text parts that some clients send instead; read as one string. It is read behind
  * the union: a form that is read inside hides what is wrong with a value of that form.
  */
 const content = z
-  .union([wellFormedText, z.array(part)], { error: CONTENT_FORMS })
+  .union([wellFormedText, z.array(part)], { error: faultOfContent })
   .transform((value) =>
     typeof value === 'string' ? value : value.map((part) => part.text).join(''),
   );

@@ -34,8 +34,9 @@ const apiErrors = {
   model_not_found: {
     status: 400,
     meaning:
-      'No model has this id. GET /v1/models lists the models that can be used. For the id in the ' +
-      'path of GET /v1/models/{model_id}, the status is 404 and the type `not_found_error`.',
+      'No model has this id; the message names the nearest. GET /v1/models lists the models that can ' +
+      'be used. For the id in the path of GET /v1/models/{model_id}, the status is 404 and the type ' +
+      '`not_found_error`.',
   },
   context_length_exceeded: {
     status: 400,
@@ -82,8 +83,8 @@ const apiErrors = {
       'The wallet limits what this service may lock per job and per day, and this is above it: ' +
       '`credits_required` against the `limit`. For a day, `left` is what it still allows until ' +
       '`resets_at`, the next midnight UTC. A day counts what its locks were charged and what of ' +
-      'them is locked now.',
-    details: ['limit', 'left', 'resets_at', 'credits_required'],
+      'them is locked now. `affordable_max_tokens` is the largest `max_tokens` that would fit.',
+    details: ['limit', 'left', 'resets_at', 'credits_required', 'affordable_max_tokens'],
   },
   spender_not_set: {
     status: 403,
@@ -165,8 +166,8 @@ const apiErrors = {
     status: 422,
     meaning:
       'The request would lock `credits_required`, which is more than its own `max_credits`. Nothing ' +
-      'is locked. Raise the ceiling, or lower `max_tokens`.',
-    details: ['credits_required', 'max_credits'],
+      'is locked. Raise the ceiling, or send at most `affordable_max_tokens` as `max_tokens`.',
+    details: ['credits_required', 'max_credits', 'affordable_max_tokens'],
   },
   rate_limit_exceeded: {
     status: 429,

@@ -33,12 +33,49 @@ export function balanceTooSmall(lack: {
 const CHANGE_LIMITS =
   'The wallet changes its limits on the Credits page of the web app, or with `svc credits limits` (/packages/ has svc).';
 
-export function aboveJobLimit(lockCredits: bigint, limit: bigint): ApiError {
+const fitting = (maxTokens: number): string =>
+  maxTokens > 0
+    ? `Ask for \`max_tokens\` of at most ${maxTokens}.`
+    : 'No request of this model fits.';
+
+/** @param fittingMaxTokens 0 where no request of the model fits */
+export function aboveJobLimit(
+  lockCredits: bigint,
+  limit: bigint,
+  fittingMaxTokens: number,
+): ApiError {
   return new ApiError(
     'spending_limit_exceeded',
     `This request has to lock ${lockCredits} credits, and the wallet's limit for one job is ` +
-      `${limit}. ${CHANGE_LIMITS}`,
-    { details: { limit: creditsNumber(limit), credits_required: creditsNumber(lockCredits) } },
+      `${limit}. ${fitting(fittingMaxTokens)} ${CHANGE_LIMITS}`,
+    {
+      details: {
+        limit: creditsNumber(limit),
+        credits_required: creditsNumber(lockCredits),
+        affordable_max_tokens: fittingMaxTokens,
+      },
+    },
+  );
+}
+
+/** Above the ceiling that the request itself names. @param fittingMaxTokens as above */
+export function aboveOwnLimit(
+  lockCredits: bigint,
+  maxCredits: number,
+  fittingMaxTokens: number,
+): ApiError {
+  return new ApiError(
+    'price_above_limit',
+    `The request would lock ${lockCredits} credits, and its ceiling is ${maxCredits}. ` +
+      fitting(fittingMaxTokens),
+    {
+      param: 'max_credits',
+      details: {
+        credits_required: creditsNumber(lockCredits),
+        max_credits: maxCredits,
+        affordable_max_tokens: fittingMaxTokens,
+      },
+    },
   );
 }
 
@@ -50,18 +87,24 @@ export interface Day {
   endsAt: bigint;
 }
 
-export function aboveDayLimit(lockCredits: bigint, { limit, left, endsAt }: Day): ApiError {
+/** @param fittingMaxTokens as above */
+export function aboveDayLimit(
+  lockCredits: bigint,
+  { limit, left, endsAt }: Day,
+  fittingMaxTokens: number,
+): ApiError {
   const resetsAt = isoTime(endsAt);
   return new ApiError(
     'spending_limit_exceeded',
     `This request has to lock ${lockCredits} credits. Of the wallet's limit of ${limit} credits a ` +
-      `day, ${left} are left until ${resetsAt}. ${CHANGE_LIMITS}`,
+      `day, ${left} are left until ${resetsAt}. ${fitting(fittingMaxTokens)} ${CHANGE_LIMITS}`,
     {
       details: {
         limit: creditsNumber(limit),
         left: creditsNumber(left),
         resets_at: resetsAt,
         credits_required: creditsNumber(lockCredits),
+        affordable_max_tokens: fittingMaxTokens,
       },
     },
   );

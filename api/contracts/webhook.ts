@@ -36,7 +36,10 @@ const events = z
   })
   .meta({ uniqueItems: true, description: 'The kinds of events to send.' });
 
-const secret = textOfLength(16, 255);
+/** A receiver that reads it from a file or a setting would lose them, or keep what the other lost. */
+const secret = textOfLength(16, 255).refine((text) => !/^[\s"'`]|[\s"'`]$/.test(text), {
+  error: 'must not begin or end with white space or a quote',
+});
 
 /** The body of POST /v1/webhooks. Unknown fields are ignored; null counts as absent. */
 export const webhookRequest = bodyOf({
@@ -44,7 +47,9 @@ export const webhookRequest = bodyOf({
   events,
   secret: secret
     .nullish()
-    .describe('Signs deliveries; 16 to 255 characters. Our choice: without one we make one.'),
+    .describe(
+      'Signs deliveries; 16 to 255 characters, none at an end a quote or white space. Our choice: without one we make one.',
+    ),
 });
 
 export type WebhookRequest = z.infer<typeof webhookRequest>;

@@ -1,13 +1,14 @@
-import { creditsNumber } from '../../common/format.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { ApiError, ClientLeftError, serviceUnavailable } from '../contracts/errors.ts';
+import { aboveOwnLimit } from '../contracts/walletErrors.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { type JobDraft, type LockedJob, PriceChangedError, type Quote } from '../ledger/job.ts';
-import { lockObstacle } from '../ledger/lockOnLedger.ts';
+import { fittingTokens, lockObstacle } from '../ledger/lockOnLedger.ts';
+import { unknownModel } from '../models/unknownModel.ts';
 import type { Funds, Payer } from '../sql/accounts.ts';
 import { type ModelRow, priceOf } from '../sql/workers.ts';
 import type { Reservation } from '../workers/capacity.ts';
@@ -31,8 +32,6 @@ export interface Admitted {
 
 /** How long a request may wait for a worker's capacity before it is refused. */
 const CAPACITY_WAIT_MS = 2_000;
-/** An error repeats no more of what was sent. */
-const MODEL_ID_SHOWN_MAX = 256;
 
 /**
  * Everything that can refuse a request, in the order in which its errors are promised; then the lock.
@@ -89,19 +88,14 @@ async function quoteWithin(services: AdmissionServices, request: ChatCompletionR
   const quoted = await quote(findModel(services, request.model), request, services.tokens);
   const { max_credits } = request;
   if (max_credits === undefined || quoted.lockCredits <= BigInt(max_credits)) return quoted;
-  const credits_required = creditsNumber(quoted.lockCredits);
-  throw new ApiError(
-    'price_above_limit',
-    `The request would lock ${credits_required} credits; its ceiling is ${max_credits}.`,
-    { param: 'max_credits', details: { credits_required, max_credits } },
-  );
+  throw aboveOwnLimit(quoted.lockCredits, max_credits, fittingTokens(quoted, BigInt(max_credits)));
 }
 
 function findModel(services: AdmissionServices, modelId: string): ModelRow {
   const model = services.catalog.find(modelId);
   if (model && !isRetired(model, services.nowSeconds())) return model;
-  const shown = modelId.length > MODEL_ID_SHOWN_MAX ? 'an id that long' : `the id '${modelId}'`;
-  throw new ApiError('model_not_found', `No model has ${shown}.`, { param: 'model' });
+  const usable = services.catalog.list().filter((one) => !isRetired(one, services.nowSeconds()));
+  throw unknownModel(modelId, usable, { param: 'model' });
 }
 
 /**

@@ -280,9 +280,15 @@ export function lockObstacle(
   const available = funds.available_credits ?? 0n;
   if (available < lockCredits) return insufficientCredits(quoted, available);
   const limit = funds.limit_per_job_credits ?? NO_LIMIT;
-  if (limit < lockCredits) return aboveJobLimit(lockCredits, limit);
+  if (limit < lockCredits) return aboveJobLimit(lockCredits, limit, fittingTokens(quoted, limit));
   const day = dayOf(funds, nowSeconds);
-  return day.left < lockCredits ? aboveDayLimit(lockCredits, day) : undefined;
+  if (day.left >= lockCredits) return undefined;
+  return aboveDayLimit(lockCredits, day, fittingTokens(quoted, day.left));
+}
+
+/** The largest `max_tokens` whose lock these credits cover; 0 where no request of the model fits. */
+export function fittingTokens({ model }: Pick<Quote, 'model'>, credits: bigint): number {
+  return Math.min(affordableTokens(priceOf(model), credits), model.context_window_tokens);
 }
 
 /** The day's limit as the program counts it: only a later day has a new sum. */
@@ -302,13 +308,8 @@ export function insufficientCredits(
   { model, lockCredits }: Pick<Quote, 'model' | 'lockCredits'>,
   availableCredits: bigint,
 ): ApiError {
-  const affordable = affordableTokens(priceOf(model), availableCredits);
-  return balanceTooSmall({
-    model,
-    lockCredits,
-    availableCredits,
-    affordableMaxTokens: Math.min(affordable, model.context_window_tokens),
-  });
+  const affordableMaxTokens = fittingTokens({ model }, availableCredits);
+  return balanceTooSmall({ model, lockCredits, availableCredits, affordableMaxTokens });
 }
 
 /** Fails the job at once if its lock lands after all, since its request has ended without it. */

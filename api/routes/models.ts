@@ -1,10 +1,10 @@
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { isoTimeOrNull, sha256Text } from '../../common/format.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
-import { ApiError } from '../contracts/errors.ts';
 import type { ModelObject, modelRoutes } from '../contracts/network.ts';
 import { type Catalog, isRetired } from '../jobs/catalog.ts';
 import type { ModelCards } from '../models/cards.ts';
+import { unknownModel } from '../models/unknownModel.ts';
 import type { ModelRow } from '../sql/workers.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import type { Measurements } from './measurements.ts';
@@ -32,8 +32,7 @@ export function modelHandlers(
     async getModel({ key, params: { model_id: id } }) {
       const model = catalog.find(id);
       if (!model) {
-        const options = { status: 404, param: 'model_id' } as const;
-        throw new ApiError('model_not_found', 'No model has this id.', options);
+        throw unknownModel(id, catalog.list(), { status: 404, param: 'model_id' });
       }
       const view = await modelViewer(services);
       if (key) return view(model);

@@ -217,7 +217,7 @@ describe('a key in the Authorization header', () => {
     expect(answer).toMatchObject({ status: 200, challenge: null });
   });
 
-  it.each([
+  it.each<[string, (key: string) => string | undefined, string?]>([
     ['followed by something else', (key: string) => `Bearer ${key} junk`],
     ['followed by another', (key: string) => `Bearer ${key}, Bearer ${key}`],
     ['without its scheme', (key: string) => key],
@@ -226,13 +226,18 @@ describe('a key in the Authorization header', () => {
     ['of another scheme', () => 'Basic x'],
     ['that is left out', () => 'Bearer'],
     ['in an empty header', () => ''],
-    ['cut short', (key: string) => `Bearer ${key.slice(0, -1)}`],
     ['that is missing', () => undefined],
-  ])('is refused %s', async (_case, header) => {
+    ['cut short', (key: string) => `Bearer ${key.slice(0, -1)}`, '41 characters. 40 were sent'],
+    ['in quotes', (key: string) => `Bearer "${key}"`, 'with quotes around it'],
+    ['with a quote behind it', (key: string) => `Bearer ${key}'`, 'with quotes around it'],
+    ['with a written line break', (key: string) => `Bearer ${key}\\n`, 'with a line break'],
+    ['with an encoded one', (key: string) => `Bearer ${key}%0A`, 'with a line break'],
+  ])('is refused %s', async (...[, header, fault = '']) => {
     const authorization = header(apiKey);
     const code = authorization === undefined ? 'missing_api_key' : 'invalid_api_key';
+    const message = expect.stringContaining(fault);
     expect(await call('/v1/account', authorization)).toMatchObject({
-      ...{ status: 401, code, challenge: 'Bearer', caching: 'no-store' },
+      ...{ status: 401, code, message, challenge: 'Bearer', caching: 'no-store' },
     });
   });
 

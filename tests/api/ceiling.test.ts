@@ -225,7 +225,11 @@ describe(`${REQUESTS} requests with ceilings about their price (seed ${random.se
         code: 'price_above_limit',
         type: 'unprocessable_error',
         param: 'max_credits',
-        details: { max_credits: asked.ceiling, credits_required: expect.any(Number) },
+        details: {
+          max_credits: asked.ceiling,
+          credits_required: expect.any(Number),
+          affordable_max_tokens: expect.any(Number),
+        },
       });
     }
   });

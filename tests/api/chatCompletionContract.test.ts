@@ -134,6 +134,16 @@ describe('the body of a chat completion', () => {
       [{ role: 'user', content: [{ type: 'text', text: '\ud800' }] }],
       surrogates,
     ],
+    [
+      'messages[0].content',
+      [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }],
+      'holds a part of type image_url, which is not supported yet: images are planned',
+    ],
+    [
+      'messages[0].content',
+      [{ role: 'user', content: [null, { type: 'file' }] }],
+      'must be a string or an array of text parts',
+    ],
     ['chat_template_kwargs', { n: 1e20 }, `${surrogates} or integers beyond 2^53 - 1`],
     ['n', 2, 'only one choice is supported'],
     ['tools', [{}], planned],

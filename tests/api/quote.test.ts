@@ -117,6 +117,22 @@ describe('a quote', () => {
   ])('of 8 credits is within %s credits and %j, or refused: %s', async (credits, limits, code) => {
     const quoted = await quoteOf();
     const act = () => assertAffordable(quoted, { ...fundsOf(credits), ...limits }, NOW_SECONDS);
+  it.each<[Partial<Funds>, number, string]>([
+    [{ limit_per_job_credits: 20n }, 5_000, 'of at most 5000'],
+    [
+      { limit_per_day_credits: 20n, spent_day: TODAY, spent_today_credits: 12n },
+      2_000,
+      'most 2000',
+    ],
+    [{ limit_per_job_credits: 7n }, 0, 'No request of this model fits'],
+  ])('names the max_tokens that fits %j: %d', async (limits, affordable, sentence) => {
+    const quoted = await quoteOf({ max_tokens: 10_000 });
+    const act = () => assertAffordable(quoted, { ...fundsOf(100n), ...limits }, NOW_SECONDS);
+    const details = expect.objectContaining({ affordable_max_tokens: affordable });
+    expect(act).toThrow(expect.objectContaining({ options: { details } }));
+    expect(act).toThrow(sentence);
+  });
+
     if (code) expect(act).toThrow(expect.objectContaining({ code }));
     else expect(act).not.toThrow();
   });
@@ -133,7 +149,12 @@ function admitTo({
   reason?: string;
 }) {
   const services = {
-    catalog: { find: (id: string) => (id === standard.id ? standard : undefined) },
+const retired = { ...standard, id: 'old-model-1b', retires_at: 0n };
+
+    catalog: {
+      find: (id: string) => (id === standard.id ? standard : undefined),
+      list: () => [standard, { ...standard, id: 'llama-3.2-3b-instruct' }, retired],
+    },
     nowSeconds: () => 0n,
     directory: {
       reserve: async () => undefined,
@@ -188,3 +209,18 @@ describe('a request for a model that does not exist', () => {
     });
   });
 });
+
+  it.each([
+    ['Standard-Model', " Did you mean 'standard-model'?"],
+    ['vendor/standard_model', " Did you mean 'standard-model'?"],
+    ['llama-3-2-3b-instruct', " Did you mean 'llama-3.2-3b-instruct'?"],
+    ['llama3.2', " Did you mean 'llama-3.2-3b-instruct'?"],
+    ['meta-llama/Llama-3.2-3B-Instruct-FP8', " Did you mean 'llama-3.2-3b-instruct'?"],
+    ['standrad-model', " Did you mean 'standard-model'?"],
+    ['old-model-1b', ''],
+    ['gpt-4o', ''],
+    ['', ''],
+  ])('by the id %j gets the nearest by name:%s', async (model, remedy) => {
+    const message = `No model has the id '${model}'.${remedy}`;
+    expect(await admitTo({ model })).toMatchObject({ message });
+  });

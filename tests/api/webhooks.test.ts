@@ -207,6 +207,8 @@ describe('POST /v1/webhooks', () => {
     ['an unknown event', { url, events: ['job.completed', 'job.done'] }, 'events[1]'],
     ['an event given twice', { url, events: ['credit.low', 'credit.low'] }, 'events[1]'],
     ['a secret too short, in characters', { url, events, secret: secretOf(15) }, 'secret'],
+    ['a secret in quotes', { url, events, secret: `"${secretOf(16)}"` }, 'secret'],
+    ['a secret with a line break', { url, events, secret: `${secretOf(16)}\n` }, 'secret'],
     ['a secret too long', { url, events, secret: secretOf(256) }, 'secret'],
     ['a secret with a lone surrogate', { url, events, secret: `${secretOf(16)}\ud800` }, 'secret'],
     ['a body that is no object', [], null],

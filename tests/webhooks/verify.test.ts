@@ -81,6 +81,14 @@ describe('the webhook verifier', () => {
   });
 
   it.each([
+    ['', /this signature$/],
+    ['\n', /white space or a quote at an end$/],
+    ['"', /white space or a quote at an end$/],
+  ])('says what may be wrong with a secret that ends with %j', (end, message) => {
+    expect(() => verify({ secret: `${generateSecret()}${end}` })).toThrow(message);
+  });
+
+  it.each([
     [300, 'too_old'],
     [-300, 'too_new'],
   ])(

@@ -46,6 +46,19 @@ function unknownKey(): ApiError {
 }
 
 const KEY_FORMAT = /^svc_live_[A-Za-z0-9]{32}$/;
+const KEY_CHARACTERS = 41;
+
+/** The refusal of what no key can be. It names the fault, and nothing of the key. */
+function malformedKey(key: string): ApiError {
+  const message = /^["'`]|["'`]$/.test(key)
+    ? 'The API key was sent with quotes around it. Send it without them.'
+    : /\\[nr]$|%0[ad]$/i.test(key)
+      ? 'The API key was sent with a line break behind it. Send it without.'
+      : `An API key is svc_live_ and 32 letters or digits, ${KEY_CHARACTERS} characters. ` +
+        `${key.length} were sent. ${ORIGIN}`;
+  return new ApiError('invalid_api_key', message);
+}
+
 const BEARER = /^bearer +(\S+)$/i;
 
 /**
@@ -67,7 +80,7 @@ export function authenticate(
   async function admit(request: Request, response: Response): Promise<KeyAndAccount> {
     try {
       const apiKey = bearerOf(request.get('authorization'));
-      if (!KEY_FORMAT.test(apiKey)) throw unknownKey();
+      if (!KEY_FORMAT.test(apiKey)) throw malformedKey(apiKey);
       const key = await keys.admit(hashKey(apiKey));
       Object.assign(response.locals, { secret: apiKey, key });
       return key;
