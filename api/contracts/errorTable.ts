@@ -108,7 +108,8 @@ const apiErrors = {
     status: 404,
     meaning:
       'This path, or this method on it, does not exist. The message names the nearest address, for ' +
-      'a base URL that lacks `/v1` or has it twice.',
+      'a base URL that lacks `/v1` or has it twice, and for the paths of other formats.',
+    shouldRetry: false,
   },
   duplicate_webhook: {
     status: 409,

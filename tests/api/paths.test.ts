@@ -62,6 +62,7 @@ describe('a path that no route has', () => {
     ['POST', '/api/v1/chat/completions', 'POST', '/v1/chat/completions'],
     ['POST', '/V1/Chat/Completions', 'POST', '/v1/chat/completions'],
     ['GET', '/v1/chat/completions', 'POST', '/v1/chat/completions'],
+    ['PUT', '/v1/webhooks', 'POST or GET', '/v1/webhooks'],
     ['GET', '/v2/models', 'GET', '/v1/models'],
     ['POST', '/models', 'GET', '/v1/models'],
     ['GET', '/models/a-model', 'GET', '/v1/models/{model_id}'],
@@ -77,7 +78,19 @@ describe('a path that no route has', () => {
     });
   });
 
-  it.each(['/v1/embeddings', '/v1/files', '/', '/v1', '/completions/chat'])(
+  it.each(['/v1/responses', '/messages/count_tokens', '/v1/completions', '/v1/v1/embeddings'])(
+    'names the format that is served, and asks for no retry: %s',
+    async (path) => {
+      const { status, headers, message } = await ask('POST', path);
+      expect([status, headers['x-should-retry']]).toEqual([404, 'false']);
+      expect(message).toBe(
+        `There is no POST ${path}. This service has the chat-completions format alone: ` +
+          `POST ${PUBLIC_URL}/v1/chat/completions`,
+      );
+    },
+  );
+
+  it.each(['/v1/files', '/', '/v1', '/completion/chat'])(
     'names none where none is near: %s',
     async (path) => {
       expect(await ask('POST', path)).toMatchObject({

@@ -30,9 +30,7 @@ export function routeNotFound(
   return (request, response) => {
     known ??= knownRoutes(app);
     const [path = ''] = request.originalUrl.split('?');
-    const meant = nearest(known, request);
-    const remedy = meant ? ` Did you mean ${meant.method} ${publicUrl}${meant.path}?` : '';
-    const message = `There is no ${request.method} ${path}.${remedy}`;
+    const message = `There is no ${request.method} ${path}.${remedyOf(known, request, publicUrl)}`;
     response.vary('Accept');
     if (!wantsPage(request)) throw new ApiError('route_not_found', message);
     const page = nearestPage(known, path);
@@ -42,6 +40,21 @@ ${page && html`<p>The nearest page is <a href="${page}">${page}</a>.</p>`}`;
     const { headers, text } = frame.drawAnswer({ title: 'There is no such page', body });
     response.status(404).set(headers).type('html').send(text);
   };
+}
+
+/** Paths of other formats, which clients of the newer ones try first. */
+const OTHER_FORMATS: readonly string[] = ['responses', 'messages', 'completions', 'embeddings'];
+
+function remedyOf(known: readonly Known[], request: Request, publicUrl: string): string {
+  const asked = partsOf(request.path);
+  const meant = nearest(known, request.method, asked);
+  if (meant) {
+    const methods = known.filter(({ path }) => path === meant.path).map(({ method }) => method);
+    const takes = methods.includes(request.method) ? meant.method : methods.join(' or ');
+    return ` Did you mean ${takes} ${publicUrl}${meant.path}?`;
+  }
+  if (!asked.some((part) => OTHER_FORMATS.includes(part))) return '';
+  return ` This service has the chat-completions format alone: POST ${publicUrl}/v1/chat/completions`;
 }
 
 /** Whose answers are never pages, nor those of what is below them. */
@@ -81,12 +94,17 @@ function knownRoutes(app: Express): Known[] {
   });
 }
 
+function partsOf(path: string): string[] {
+  const parts = path.toLowerCase().split('/');
+  return parts.filter((part) => part !== '' && !VERSION.test(part));
+}
+
 /** The longest route with which the path ends, of this method if there is one. */
-function nearest(known: readonly Known[], { path, method }: Request): Known | undefined {
-  const asked = path
-    .toLowerCase()
-    .split('/')
-    .filter((part) => part !== '' && !VERSION.test(part));
+function nearest(
+  known: readonly Known[],
+  method: string,
+  asked: readonly string[],
+): Known | undefined {
   const [first] = known
     .filter(({ parts }) => parts.length > 0 && parts.length <= asked.length)
     .filter(({ parts }) => {
