@@ -42,8 +42,9 @@ const apiErrors = {
     status: 400,
     meaning:
       "The messages leave no room for an answer in the model's context window. With the model's " +
-      'tokenizer the service counts their text exactly. Without it, it takes a bound of one token ' +
-      'for every eight bytes. Where either is too much, nothing is locked, and ' +
+      'tokenizer the service counts their text exactly. Without it, it takes a bound: a token for ' +
+      'every eight bytes, or for every word and every three digits, if these are more. Where ' +
+      'either is too much, nothing is locked, and ' +
       '`prompt_tokens_at_least` is that number. What passes the bound and is too long all the same ' +
       'is refused by its worker. Then the job failed, and its credits are back.',
     details: [

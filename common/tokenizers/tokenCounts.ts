@@ -18,6 +18,39 @@ export function estimatePromptTokens(messages: readonly { content: string }[]): 
   return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN);
 }
 
+const DIGITS_PER_TOKEN = 3;
+
+/**
+ * The least number of tokens that texts have in any common vocabulary. Every eight bytes have one. So
+ * has every word, and three digits have one, since no token holds more of them.
+ */
+function leastTokens(texts: readonly string[]): number {
+  const words = texts.reduce((sum, text) => sum + countWords(text), 0);
+  return Math.max(estimatePromptTokens(texts.map((content) => ({ content }))), words);
+}
+
+/** Counts runs without white space, and in them each run of up to three digits apart. */
+function countWords(text: string): number {
+  let words = 0;
+  let isWord = false;
+  let digits = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const isDigit = code >= 0x30 && code <= 0x39;
+    if (isDigit) {
+      if (digits % DIGITS_PER_TOKEN === 0) words += 1;
+      digits += 1;
+      isWord = false;
+      continue;
+    }
+    digits = 0;
+    const isBlank = code === 0x20 || (code >= 0x09 && code <= 0x0d);
+    if (!isBlank && !isWord) words += 1;
+    isWord = !isBlank;
+  }
+  return words;
+}
+
 /** The longest tokens of common vocabularies, runs of spaces, have 128 characters. */
 const CHARACTERS_PER_TOKEN_MAX = 128;
 
@@ -63,7 +96,7 @@ export function countWith(count: Tokenizers['count'] | undefined) {
     async prompt(modelId: string, messages: readonly Message[]): Promise<number> {
       const texts = beginningOf(messages.map(leastText));
       const counted = await count?.({ modelId, texts, kind: 'prompt' });
-      return counted ?? estimatePromptTokens(messages);
+      return counted ?? leastTokens(messages.map(leastText));
     },
     /** The largest number of tokens that a worker may have needed for this text. */
     async output(modelId: string, text: string): Promise<number> {

@@ -35,8 +35,9 @@ const BYTES_PER_TOKEN = 8;
 function limitOf(price: Price, { maxTokens, content }: Asked): number {
   const covered = Math.floor((price.creditsPerRequest * 1_000) / price.creditsPer1kTokens);
   const wanted = maxTokens ?? Math.max(covered, price.longCompletionThresholdTokens);
-  const room = price.contextWindowTokens - Math.ceil(Buffer.byteLength(content) / BYTES_PER_TOKEN);
-  return Math.min(wanted, room);
+  const words = content.trim().split(' ').length;
+  const least = Math.max(Math.ceil(Buffer.byteLength(content) / BYTES_PER_TOKEN), words);
+  return Math.min(wanted, price.contextWindowTokens - least);
 }
 
 /** The lock by the published rule: the higher of the price per request and that of the limit. */

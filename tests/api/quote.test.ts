@@ -74,6 +74,17 @@ describe('a quote', () => {
     });
   });
 
+  it.each([
+    ['English words', 'and so it goes on '.repeat(8_000), 40_000],
+    ['lines of code', '  if (a) {\n'.repeat(11_000), 33_000],
+    ['numbers', '1234567.25 '.repeat(7_000), 35_000],
+  ])('refuses too many %s without a tokenizer, before any lock', async (_what, content, least) => {
+    await expect(quoteOf({ messages: [{ role: 'user', content }] })).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+      options: { details: { prompt_tokens_at_least: least } },
+    });
+  });
+
   it("counts with the model's tokenizer when that decides the room left", async () => {
     const tokens = { prompt: async () => 32_000 };
     const messages = prompt(32_000);
@@ -106,17 +117,6 @@ describe('a quote', () => {
     );
   });
 
-  it.each<[bigint, Partial<Funds>, string | undefined]>([
-    [8n, {}, undefined],
-    [7n, {}, 'insufficient_credits'],
-    [100n, { limit_per_job_credits: 8n }, undefined],
-    [100n, { limit_per_job_credits: 7n }, 'spending_limit_exceeded'],
-    [100n, { limit_per_day_credits: 11n }, undefined],
-    [100n, { limit_per_day_credits: 10n }, 'spending_limit_exceeded'],
-    [100n, { limit_per_day_credits: 8n, spent_day: TODAY - 1n }, undefined],
-  ])('of 8 credits is within %s credits and %j, or refused: %s', async (credits, limits, code) => {
-    const quoted = await quoteOf();
-    const act = () => assertAffordable(quoted, { ...fundsOf(credits), ...limits }, NOW_SECONDS);
   it.each<[Partial<Funds>, number, string]>([
     [{ limit_per_job_credits: 20n }, 5_000, 'of at most 5000'],
     [
@@ -133,10 +133,23 @@ describe('a quote', () => {
     expect(act).toThrow(sentence);
   });
 
+  it.each<[bigint, Partial<Funds>, string | undefined]>([
+    [8n, {}, undefined],
+    [7n, {}, 'insufficient_credits'],
+    [100n, { limit_per_job_credits: 8n }, undefined],
+    [100n, { limit_per_job_credits: 7n }, 'spending_limit_exceeded'],
+    [100n, { limit_per_day_credits: 11n }, undefined],
+    [100n, { limit_per_day_credits: 10n }, 'spending_limit_exceeded'],
+    [100n, { limit_per_day_credits: 8n, spent_day: TODAY - 1n }, undefined],
+  ])('of 8 credits is within %s credits and %j, or refused: %s', async (credits, limits, code) => {
+    const quoted = await quoteOf();
+    const act = () => assertAffordable(quoted, { ...fundsOf(credits), ...limits }, NOW_SECONDS);
     if (code) expect(act).toThrow(expect.objectContaining({ code }));
     else expect(act).not.toThrow();
   });
 });
+
+const retired = { ...standard, id: 'old-model-1b', retires_at: 0n };
 
 /** Asks for a place at workers of which so many are active, and none is free. */
 function admitTo({
@@ -149,8 +162,6 @@ function admitTo({
   reason?: string;
 }) {
   const services = {
-const retired = { ...standard, id: 'old-model-1b', retires_at: 0n };
-
     catalog: {
       find: (id: string) => (id === standard.id ? standard : undefined),
       list: () => [standard, { ...standard, id: 'llama-3.2-3b-instruct' }, retired],
@@ -208,7 +219,6 @@ describe('a request for a model that does not exist', () => {
       message: `No model has ${shown}.`,
     });
   });
-});
 
   it.each([
     ['Standard-Model', " Did you mean 'standard-model'?"],
@@ -224,3 +234,4 @@ describe('a request for a model that does not exist', () => {
     const message = `No model has the id '${model}'.${remedy}`;
     expect(await admitTo({ model })).toMatchObject({ message });
   });
+});
