@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
 import { buildDocument } from '../../api/docs/document.ts';
@@ -34,7 +34,11 @@ const packed = (compressed: Buffer) => new Uint8Array(compressed);
 const large = (body: Body) =>
   new Uint8Array(Buffer.concat([Buffer.from(body), Buffer.alloc(300_000, ' ')]));
 const gzip = { 'content-encoding': 'gzip' };
+const zstd = { 'content-encoding': 'zstd' };
 const type = (contentType: string) => ({ 'content-type': contentType });
+
+/** Its frame declares a window of 2^27 bytes. */
+const wideZstd = packed(Buffer.from('28b52ffd00883900007b2261223a317d', 'hex'));
 
 describe('a readable body', () => {
   it.each<[string, Body, Record<string, string>?]>([
@@ -46,9 +50,11 @@ describe('a readable body', () => {
     ['in gzip', packed(gzipSync(valid)), gzip],
     ['in deflate', packed(deflateSync(valid)), { 'content-encoding': 'deflate' }],
     ['in brotli', packed(brotliCompressSync(valid)), { 'content-encoding': 'br' }],
+    ['in zstd', packed(zstdCompressSync(valid)), zstd],
     ['large', large(valid), type('application/json; charset=utf8')],
     ['large, after a byte order mark', large(`\ufeff${valid}`)],
     ['large, in gzip', packed(gzipSync(large(valid))), gzip],
+    ['large, in zstd', packed(zstdCompressSync(large(valid))), zstd],
     ['with white space around it', `\r\n\t ${valid}\n`],
     ['with a field named as no field can be', bodyWith({ ['__proto__']: '{"model":7}' })],
     [
@@ -91,7 +97,15 @@ describe('an unreadable body', () => {
     ['UTF-16, as it says', 'must be utf-8', encoded(valid, 'utf16le'), type('x/y; charset=utf-16')],
     ['Latin-1, as it says', 'must be utf-8', valid, type('text/plain; charset=iso-8859-1')],
     ['an unknown encoding', 'encoding is not supported', valid, { 'content-encoding': 'snappy' }],
-    ['two encodings', 'encoding is not supported', valid, { 'content-encoding': 'gzip, br' }],
+    ['two encodings', 'gzip, deflate, br, zstd.', valid, { 'content-encoding': 'gzip, br' }],
+    ['no zstd, though it says so', 'malformed', valid, zstd],
+    ['zstd with a window of 128 MiB', 'malformed', wideZstd, zstd],
+    [
+      'a small zstd of 64 MiB',
+      '2 MiB',
+      packed(zstdCompressSync(Buffer.alloc(64 << 20, ' '))),
+      zstd,
+    ],
     [
       'a deep one',
       'nested more than 128 levels',
@@ -111,6 +125,12 @@ describe('an unreadable body', () => {
       });
     },
   );
+});
+
+it('a body in an encoding that is not served gets the list of those that are', async () => {
+  const headers = { 'content-encoding': 'compress' };
+  const answer = await scene.call('/v1/chat/completions', { body: valid, headers });
+  expect(answer.headers.get('accept-encoding')).toBe('gzip, deflate, br, zstd');
 });
 
 describe('a body of 2 MiB', () => {

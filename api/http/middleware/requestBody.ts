@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createZstdDecompress,
+} from 'node:zlib';
 import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
@@ -156,13 +162,19 @@ const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
+  // What every decoder has to support. A larger window is memory for nothing.
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } }),
 };
+const ENCODINGS = Object.keys(DECOMPRESSORS).join(', ');
 
 function decompressed(request: Request): Readable {
   const encoding = request.get('content-encoding')?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
   const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) && DECOMPRESSORS[encoding]?.();
-  if (!decompressor) throw unreadable('This content encoding is not supported.');
+  if (!decompressor) {
+    request.res?.set('accept-encoding', ENCODINGS);
+    throw unreadable(`This content encoding is not supported. Those that are: ${ENCODINGS}.`);
+  }
   // A pipe passes no error on, and an aborted request ends only by its error.
   request.once('error', (error) => decompressor.destroy(error));
   return request.pipe(decompressor);
