@@ -176,8 +176,8 @@ const apiErrors = {
     meaning:
       'Too many requests from one address in a short time, large ones of one wallet or address at ' +
       'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
-      'seconds.',
-    details: ['limit'],
+      'seconds. `limit_of` is `address` or `wallet`, where it was the limit of one.',
+    details: ['limit', 'limit_of'],
     hasRetryAfter: true,
   },
   internal_error: {

@@ -147,11 +147,23 @@ export const responseHeaders = {
     'instead, unpaid.',
   'x-svc-replayed': 'Our choice: `true` when the answer is that of an earlier equal request.',
   'server-timing': 'Our choice: milliseconds for lock, worker, settlement and mirror.',
+  'x-ratelimit-limit-requests':
+    "Our choice: how many requests of one address this process takes at once; of an IPv6 address's /64.",
+  'x-ratelimit-remaining-requests': 'Our choice: how many of them are left.',
+  'x-ratelimit-reset-requests': 'Our choice: seconds until all are back, such as `5s`.',
   'retry-after': 'Seconds to wait before the request is repeated.',
   'x-should-retry': 'Our choice: `false` where repeating silently would only cost time.',
 } as const satisfies Record<string, string>;
 
 export type ResponseHeader = keyof typeof responseHeaders;
+
+/** Headers of every answer. */
+export const commonHeaders = [
+  'x-request-id',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-reset-requests',
+] as const satisfies readonly ResponseHeader[];
 
 /** Headers of every answer after the lock. */
 export const lockHeaders = [

@@ -6,7 +6,7 @@ import { ApiError, errorBody } from '../contracts/errors.ts';
 import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { modelList } from '../contracts/network.ts';
 import type { Route, RouteDocs } from '../contracts/route.ts';
-import { lockHeaders, type ResponseHeader } from '../contracts/values.ts';
+import { commonHeaders, lockHeaders, type ResponseHeader } from '../contracts/values.ts';
 import { codeSamples, eventExample, examples, jobOfError, streamExample } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { eventSchemaName, nameOf, querySchemas, refTo } from './schemas.ts';
@@ -61,7 +61,7 @@ function answer(errors: readonly ApiError[], { publicUrl, locks }: Where): Respo
 
 const headerRefs = (names: Iterable<string>) =>
   Object.fromEntries(
-    ['x-request-id', ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+    [...commonHeaders, ...names].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
   );
 
 function headersOf(code: ErrorCode, locks: boolean): ResponseHeader[] {

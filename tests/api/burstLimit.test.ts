@@ -25,7 +25,12 @@ describe('the burst limit', () => {
     const { request } = limited(3, 1);
     for (let i = 0; i < 3; i += 1) request('192.0.2.1');
     expect(() => request('192.0.2.1')).toThrow(
-      expect.objectContaining({ options: { retryAfterSeconds: 1, details: { limit: 3 } } }),
+      expect.objectContaining({
+        options: {
+          retryAfterSeconds: 1,
+          details: { limit: 3, limit_of: 'address' },
+        },
+      }),
     );
   });
 
@@ -57,6 +62,24 @@ describe('the burst limit', () => {
     request(first);
     if (isOne) expect(() => request(second)).toThrow();
     else expect(() => request(second)).not.toThrow();
+  });
+});
+
+describe('an answer of /v1', () => {
+  const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`);
+
+  it('says what is left of the burst, also where it is refused [limits.burst]', async () => {
+    const bursts = createBurstLimit({ burst: 2, refillPerSecond: 0.4, nowMs: () => 0 });
+    const app = await serveApp({ bursts });
+    const ask = async (path: string) => {
+      const { status, headers } = await fetch(`${app.url}${path}`);
+      return [status, ...names.map((name) => headers.get(name))];
+    };
+    expect(await ask('/v1/models')).toEqual([401, '2', '1', '3s']);
+    expect(await ask('/v1/nothing')).toEqual([404, '2', '0', '5s']);
+    expect(await ask('/v1/models')).toEqual([429, '2', '0', '5s']);
+    expect(await ask('/health')).toEqual([429, null, null, null]);
+    await app.close();
   });
 });
 

@@ -24,7 +24,10 @@ const stranger = (place: number) => ({ wallet: `w${place}`, address: `192.0.2.${
 const refusedAs = (code: string, options: object) =>
   expect.objectContaining({ code, options: expect.objectContaining(options) });
 const busy = (limit: number) =>
-  refusedAs('rate_limit_exceeded', { retryAfterSeconds: 1, details: { limit } });
+  refusedAs('rate_limit_exceeded', {
+    retryAfterSeconds: 1,
+    details: { limit, limit_of: expect.stringMatching(/^(address|wallet)$/) },
+  });
 const unavailable = refusedAs('service_unavailable', { retryAfterSeconds: 5 });
 
 describe('a large body', () => {

@@ -124,7 +124,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 
 /** Headers that the document is about; the others are HTTP's own. */
 const isOwnHeader = (name: string) =>
-  /^(x-svc-|x-request-id|x-should-retry|retry-after)/.test(name);
+  /^(x-svc-|x-request-id|x-ratelimit-|x-should-retry|retry-after)/.test(name);
 
 /** What is wrong with the answer; nothing when it is one that the document describes. */
 function faultsOf({ status, headers }: Response, text: string, operation: Operation): unknown[] {

@@ -90,7 +90,7 @@ function refuse(whose: Whose, limit: number): never {
     'rate_limit_exceeded',
     `Too many large requests from this ${whose}: ${limit} bytes of bodies of one ${whose} are held ` +
       'at a time. Send it again in a second.',
-    { retryAfterSeconds: RETRY_AFTER_SECONDS, details: { limit } },
+    { retryAfterSeconds: RETRY_AFTER_SECONDS, details: { limit, limit_of: whose } },
   );
 }
 

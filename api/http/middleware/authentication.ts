@@ -192,10 +192,16 @@ export function createLimit(options: {
       if (bucket.left < 1) {
         throw new ApiError('rate_limit_exceeded', `Too many requests from this ${name}.`, {
           retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.left) / refillPerSecond)),
-          details: { limit: burst },
+          details: { limit: burst, limit_of: name },
         });
       }
       bucket.left -= 1;
+    },
+    /** How many tokens there can be, how many are left, and when all are back. */
+    read(whose: string): { burst: number; left: number; fullInSeconds: number } {
+      const { left } = refill(whose);
+      const fullInSeconds = Math.ceil((burst - left) / refillPerSecond);
+      return { burst, left: Math.floor(left), fullInSeconds };
     },
   };
 }
@@ -217,13 +223,28 @@ export function createBurstLimit(options: Omit<Parameters<typeof createLimit>[0]
     spend(request: Request): void {
       limit.spend(addressOf(request));
     },
+    read: (request: Request) => limit.read(addressOf(request)),
   };
 }
 
-/** Refuses what exceeds the limit, before anything else is done for the request. */
+/**
+ * Refuses what exceeds the limit, before anything else is done for the request. Answers of /v1 say what
+ * is left of it, in the headers that clients of the format know.
+ */
 export function limitBursts(limit: BurstLimit): RequestHandler {
-  return (request, _response, next) => {
-    limit.spend(request);
+  return (request, response, next) => {
+    try {
+      limit.spend(request);
+    } finally {
+      if (/^\/v1(\/|$)/i.test(request.path)) {
+        const { burst, left, fullInSeconds } = limit.read(request);
+        response.set({
+          'x-ratelimit-limit-requests': String(burst),
+          'x-ratelimit-remaining-requests': String(left),
+          'x-ratelimit-reset-requests': `${fullInSeconds}s`,
+        });
+      }
+    }
     next();
   };
 }
