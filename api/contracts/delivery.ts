@@ -31,7 +31,9 @@ const attempt = z.object({
   response: z
     .string()
     .nullable()
-    .describe("The beginning of the receiver's answer: text of its own choice."),
+    .describe(
+      "The receiver's `Retry-After`, and the beginning of its answer: text of its own choice.",
+    ),
 });
 
 /** One event for one webhook, and how its delivery goes. */

@@ -63,6 +63,9 @@ export async function showWebhooks(pool: pg.Pool, wallet: string): Promise<void>
   console.log(table.toString());
 }
 
+/** Of what a receiver answered last. */
+const SAID_MAX = 40;
+
 /** A webhook's deliveries as a table, newest first. @throws WebhookNotFoundError */
 export async function showDeliveries(
   pool: pg.Pool,
@@ -76,10 +79,11 @@ export async function showDeliveries(
   const table = new Table({ head, style: PLAIN });
   for (const delivery of await listDeliveries(pool, filter, { limit: PAGE, before })) {
     const { id, event, event_id, created_at, attempts } = delivery;
-    const last = [delivery.status_code, delivery.error].filter((part) => part !== null);
+    const [said = ''] = delivery.response?.split('\n') ?? [];
+    const last = [delivery.status_code, delivery.error, said.slice(0, SAID_MAX)];
     table.push([
       ...[`${id}`, `${event}\n${event_id}`, created_at.toISOString()],
-      ...[delivery.status, attempts, last.join(' ')],
+      ...[delivery.status, attempts, last.filter(Boolean).join(' ')],
     ]);
   }
   console.log(table.toString());

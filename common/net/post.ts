@@ -7,6 +7,9 @@ const HEAD_BYTES_MAX = 65_536;
 /** Heads of 1xx before the answer; more are no honest server's. */
 const INFORMATIONAL_HEADS_MAX = 1_000;
 
+/** The code of a connection that was closed or reset before any byte of an answer. */
+export const UNANSWERED = 'UNANSWERED';
+
 /**
  * Posts a body and waits for the head of the answer. Heads of 1xx before it are skipped, except 101,
  * which answers with a protocol that was not requested. It uses Node's client, since undici's takes
@@ -48,8 +51,18 @@ export function post(
       answer.destroy();
       resolve(answer);
     });
+    let bytesBefore = 0;
+    asking.on('finish', () => {
+      bytesBefore = asking.socket?.bytesRead ?? 0;
+    });
     // After the head it is of no interest any more, but without a listener it would end the process.
-    asking.on('error', reject);
+    asking.on('error', (cause: NodeJS.ErrnoException) => {
+      const isUnanswered = cause.code === 'ECONNRESET' && asking.socket?.bytesRead === bytesBefore;
+      const code = UNANSWERED;
+      reject(
+        isUnanswered ? Object.assign(new Error('closed unanswered', { cause }), { code }) : cause,
+      );
+    });
     asking.end(body);
   });
   return unlessAborted(signal, answering);

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { AddressRefusedError, type GuardedAgents } from '../../../common/net/addressGuard.ts';
-import { post } from '../../../common/net/post.ts';
+import { post, UNANSWERED } from '../../../common/net/post.ts';
 
 /** One exchange with a receiver, from connecting to the head of its answer. */
 export const EXCHANGE_MS_MAX = 10_000;
@@ -20,6 +21,7 @@ const errorsByCode: Readonly<Record<string, AttemptError>> = {
   ETIMEDOUT: 'timeout',
   ETIMEOUT: 'timeout',
   ECONNRESET: 'connection_lost',
+  [UNANSWERED]: 'connection_reset',
   EPIPE: 'connection_lost',
   EHOSTUNREACH: 'connection_lost',
   ENETUNREACH: 'connection_lost',
@@ -51,7 +53,8 @@ export async function exchange(
     const durationMs = elapsedMs();
     const { statusCode = 0 } = answer;
     const isAccepted = statusCode >= 200 && statusCode < 300;
-    const response = printable(await readBeginning(answer, responseMs));
+    const beginning = await readBeginning(answer, responseMs);
+    const response = printable(`${retryAfterOf(answer)}${beginning.toString('utf8')}`);
     return { statusCode, response, error: isAccepted ? null : 'bad_status', durationMs };
   } catch (error) {
     const reason = signal.aborted ? 'timeout' : nameOf(error as Failure);
@@ -75,9 +78,17 @@ async function readBeginning(body: Readable, ms: number): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX);
 }
 
+const RETRY_AFTER_SHOWN_MAX = 100;
+
+/** The attempts have times of their own, but the owner sees what was asked for. */
+function retryAfterOf({ headers }: IncomingMessage): string {
+  const asked = headers['retry-after'];
+  return asked === undefined ? '' : `Retry-After: ${asked.slice(0, RETRY_AFTER_SHOWN_MAX)}\n`;
+}
+
 /** Without control characters, one of which the database would refuse. */
-function printable(bytes: Buffer): string {
-  return bytes.toString('utf8').replace(/[^\P{C}\n]/gu, '');
+function printable(text: string): string {
+  return text.replace(/[^\P{C}\n]/gu, '');
 }
 
 /** What went wrong may be wrapped in what it led to. */
@@ -104,6 +115,9 @@ type AttemptError =
   | 'timeout'
   | 'name_not_resolved'
   | 'connection_refused'
+  /** It was closed or reset before any byte of an answer, which is no silence. */
+  | 'connection_reset'
+  /** It was lost in the middle of the answer's head, or there is no way to the host. */
   | 'connection_lost'
   | 'tls_failed'
   /** The URL leads, or has come to lead, to an address that is not public. */
@@ -119,7 +133,7 @@ export interface AttemptResult {
   /** Null: delivered. */
   readonly error: AttemptError | null;
   readonly statusCode: number | null;
-  /** The beginning of the answer's body, printable. */
+  /** Its `Retry-After`, if there is one, and the beginning of its body, printable. */
   readonly response: string | null;
   /** Null when its process died before the end. */
   readonly durationMs: number | null;

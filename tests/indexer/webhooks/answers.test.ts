@@ -131,6 +131,7 @@ describe('a failure', () => {
       'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n\0\0',
       ...(['bad_status', 101] as const),
     ],
+    ['an end without a byte', '', 'connection_reset', null],
     ['1xx alone', `${early}${proceed}`, 'connection_lost', null],
     ['no HTTP', 'I am no web server\r\n\r\n', 'bad_response', null],
     [
@@ -145,6 +146,20 @@ describe('a failure', () => {
     expect(await post()).toMatchObject({ error, statusCode });
     expect(requests).toHaveLength(1);
     await until(() => sockets.size === 0);
+  });
+
+  it('is a reset without a byte, also of a connection that answered before', async () => {
+    answer = (socket) => void socket.write(whole);
+    expect(await post()).toMatchObject({ error: null });
+    answer = (socket) => void socket.resetAndDestroy();
+    expect(await post()).toMatchObject({ error: 'connection_reset', statusCode: null });
+  });
+
+  it('is shown with the Retry-After of its receiver', async () => {
+    const head = `HTTP/1.1 503 No\r\nretry-after: ${'9'.repeat(200)}\r\ncontent-length: 5\r\n\r\n`;
+    answer = (socket) => void socket.write(`${head}later`);
+    const response = `Retry-After: ${'9'.repeat(100)}\nlater`;
+    expect(await post()).toMatchObject({ error: 'bad_status', statusCode: 503, response });
   });
 
   it('is 1xx without an end', async () => {
