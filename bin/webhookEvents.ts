@@ -81,9 +81,18 @@ function renderField([name, field]: readonly [string, Field]): string {
 
 /** The kind of an event decides two fields of its envelope. */
 const renderEnvelopeField = ([name, field]: readonly [string, Field]): string =>
-  renderLines('  ', name, OF_KIND.get(name) ?? typeOf(field), field.description);
+  renderLines(
+    '  ',
+    isOptional(name) ? `${name}?` : name,
+    OF_KIND.get(name) ?? typeOf(field),
+    field.description,
+  );
+
+const isOptional = (name: string): boolean =>
+  envelope.shape[name as keyof typeof envelope.shape].safeParse(undefined).success;
 
 const OF_KIND = new Map([
+  ['test', 'true'],
   ['event', 'Kind'],
   ['data', 'EventData[Kind]'],
 ]);

@@ -94,7 +94,8 @@ interface TestEvent {
 function createTest(event: string, data: object): TestEvent {
   const id = `evt_${randomUUID().replaceAll('-', '')}`;
   const createdAt = new Date().toISOString();
-  const render = (apiVersion: string) => renderEnvelope({ id, event, createdAt, apiVersion, data });
+  const render = (apiVersion: string) =>
+    renderEnvelope({ id, event, createdAt, apiVersion, data, isTest: true });
   return { id, event, createdAt, render };
 }
 

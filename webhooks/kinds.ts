@@ -194,3 +194,7 @@ export const envelope = z.object({
     .describe('The form of `data`. Our choice: pinned when the webhook is created.'),
   data: z.object({}),
 });
+  test: z
+    .literal(true)
+    .optional()
+    .describe('Our choice: only of a test or a triggered event, which did not happen.'),

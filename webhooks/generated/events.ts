@@ -135,6 +135,8 @@ export interface EventEnvelope<Kind extends EventKind> {
   id: string;
   event: Kind;
   /** The ledger's time of the event. */
+  /** Our choice: only of a test or a triggered event, which did not happen. */
+  test?: true;
   created_at: string;
   /** The form of `data`. Our choice: pinned when the webhook is created. */
   api_version: string;

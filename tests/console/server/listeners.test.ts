@@ -244,6 +244,7 @@ describe('a triggered event', () => {
     expect(deliveries).toHaveLength(1);
     await listener.untilSent(1);
     expect(listener.events().map(({ data }) => data)).toEqual([deliveries[0]?.body]);
+    expect(deliveries[0]?.body).toContain('"event":"job.completed","test":true,');
   });
 
   it('has a kind that webhooks can subscribe to', async () => {

@@ -185,7 +185,7 @@ describe('a test event', () => {
     await sendTestEvent(scene.pool, webhook);
     await scene.attemptDue();
     expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
-      event: 'webhook.test',
+      ...{ event: 'webhook.test', test: true },
       data: { webhook_id: webhookId },
     });
     expect(await statuses()).toEqual([['failed', 1]]);
