@@ -119,7 +119,15 @@ export const webhookKinds = {
   }),
   'job.failed': kind('The job failed before its completion; its credits are back.', {
     ...refundedJob,
-    reason: field(z.enum(FAILURE_REASONS).exclude(['none']), 'proof_missing'),
+    reason: field(
+      z
+        .enum(FAILURE_REASONS)
+        .exclude(['none'])
+        .describe(
+          "`empty_output`: no text, also where the request's own `stop` or limit left none.",
+        ),
+      'proof_missing',
+    ),
   }),
   'job.timeout': kind(
     'No worker completed the job within 120 s; its credits are back.',
@@ -188,13 +196,13 @@ export const webhookKinds = {
 export const envelope = z.object({
   id: z.string().regex(/^evt_/).describe('The same at each attempt: drop what you have seen.'),
   event: z.string(),
+  test: z
+    .literal(true)
+    .optional()
+    .describe('Our choice: only of a test or a triggered event, which did not happen.'),
   created_at: values.time.describe("The ledger's time of the event."),
   api_version: z.iso
     .date()
     .describe('The form of `data`. Our choice: pinned when the webhook is created.'),
   data: z.object({}),
 });
-  test: z
-    .literal(true)
-    .optional()
-    .describe('Our choice: only of a test or a triggered event, which did not happen.'),

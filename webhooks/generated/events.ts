@@ -65,6 +65,7 @@ export interface EventData {
     refund_tx: string;
     chain_slot: number;
     credits_remaining: number;
+    /** `empty_output`: no text, also where the request's own `stop` or limit left none. */
     reason: 'worker_error' | 'proof_missing' | 'proof_invalid' | 'output_mismatch' | 'empty_output' | 'client_gone' | 'lock_late' | 'context_length_exceeded' | 'lease_lost' | 'orphaned';
   };
   /** No worker completed the job within 120 s; its credits are back. */
@@ -134,9 +135,9 @@ export interface EventEnvelope<Kind extends EventKind> {
   /** The same at each attempt: drop what you have seen. */
   id: string;
   event: Kind;
-  /** The ledger's time of the event. */
   /** Our choice: only of a test or a triggered event, which did not happen. */
   test?: true;
+  /** The ledger's time of the event. */
   created_at: string;
   /** The form of `data`. Our choice: pinned when the webhook is created. */
   api_version: string;
