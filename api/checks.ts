@@ -7,6 +7,7 @@ import {
 import { connectPooledRpc } from '../common/net/pooledRpc.ts';
 import { websocketUrlOf } from '../common/net/urls.ts';
 import type { StartCheck } from '../common/startChecks.ts';
+import { unlessMirrorLacks } from '../common/transientErrors.ts';
 import { createAddresses } from '../programs/client/addresses.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import { secretsCheck } from '../webhookOperations/secrets.ts';
@@ -51,9 +52,9 @@ export function createStartChecks(config: ApiConfig): StartCheck[] {
       run: async () => {
         const models = await withCheckedDatabase(databaseUrl, async (database) => {
           await assertMigrated(database);
-          return selectModels(database);
+          return unlessMirrorLacks(() => selectModels(database));
         });
-        if (models.length === 0) throw new Error('The mirror has no model: is an indexer running?');
+        if (!models?.length) throw new Error('The mirror has no model: is an indexer running?');
         return `${models.length} models`;
       },
     },

@@ -49,6 +49,30 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether a statement found no mirror: it was lost, and readers find another one once that is whole.
+ * One of its tables alone is never missing.
+ */
+export function lacksMirror(error: unknown): boolean {
+  return (
+    error instanceof pg.DatabaseError &&
+    error.code === UNDEFINED_TABLE_SQLSTATE &&
+    error.message.includes('"mirror.')
+  );
+}
+
+/** Reads what the mirror has; undefined where there is none. */
+export async function unlessMirrorLacks<Found>(
+  read: () => Promise<Found>,
+): Promise<Found | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (lacksMirror(error)) return undefined;
+    throw error;
+  }
+}
+
 /** How SQLSTATEs begin that refuse user, password, database or a right. */
 const REFUSING_SQLSTATES = ['28', '3D', '42501'];
 /** Messages of the driver for a missing password, and for TLS that one side refuses. */

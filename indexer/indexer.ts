@@ -19,7 +19,7 @@ import {
   type LogSubscription,
 } from './source/hints.ts';
 import type { LedgerSource } from './source/source.ts';
-import { MIRROR_SCHEMA, useSchema } from './sql/schema.ts';
+import { findMirror, useSchema } from './sql/schema.ts';
 import type { IndexerMetrics, Role } from './telemetry/metrics.ts';
 import { TIME_LIMITS, type TimeLimits } from './timeLimits.ts';
 import type { OutboxSettings } from './webhooks/announce/webhookOutbox.ts';
@@ -82,7 +82,7 @@ export function createIndexer(options: Options) {
   async function work(client: pg.PoolClient, lost: AbortSignal): Promise<void> {
     become('leader');
     progress.lead();
-    await useSchema(client, MIRROR_SCHEMA);
+    await useSchema(client, await findMirror(client));
     logger.info({ msg: 'Took over the mirror' });
     const failed = new AbortController();
     const subscription = subscribe(options, hints);
@@ -186,12 +186,14 @@ function startParts(
       settleIntervalMs,
     }),
     followHead({ source, commitment, progress, signal }),
-    reconcileWatch.run(signal),
-    ...keepers.map((keeper) => keepOnceComplete(keeper, progress, signal)),
+    ...[reconcileWatch, ...keepers].map((keeper) => keepOnceComplete(keeper, progress, signal)),
   ];
 }
 
-/** During the first sync, finished jobs still look overdue, so keepers wait until it is complete. */
+/**
+ * During the first sync, finished jobs still look overdue, and only the sync itself sees the mirror.
+ * So all others wait until it is complete.
+ */
 async function keepOnceComplete(
   keeper: Keeper,
   progress: Progress,

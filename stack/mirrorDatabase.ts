@@ -5,6 +5,7 @@ import { reasonOf } from '../common/reasonOf.ts';
 import { refusalOf } from '../common/transientErrors.ts';
 import { clearMirror } from '../indexer/sql/digest.ts';
 import { migrate } from '../indexer/sql/migrate.ts';
+import { serveMirror } from '../indexer/sql/schema.ts';
 import { StackError } from './config.ts';
 
 /**
@@ -51,7 +52,11 @@ export async function prepareLocalMirror(input: {
   const pool = createPool({ databaseUrl, applicationName: 'svc-stack', max: 1 });
   try {
     await migrate(pool);
-    await inTransaction(pool, (client) => empty(client, genesisHash));
+    await inTransaction(pool, async (client) => {
+      // Of a new ledger, an empty mirror is whole.
+      await serveMirror(client);
+      await empty(client, genesisHash);
+    });
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === undefined) throw error;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { jobId } from '../../common/contracts/values.ts';
-import { isTransient } from '../../common/transientErrors.ts';
+import { isTransient, lacksMirror } from '../../common/transientErrors.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import {
   apiErrorCodes,
@@ -103,11 +103,14 @@ export function errorHeaders(error: ApiError): Record<string, string> {
 }
 
 /**
- * The answer to any thrown value. An ApiError stays as it is. A lost database or ledger is a 503 that
- * is safe to retry. Anything else is an `internal_error` without a detail.
+ * The answer to any thrown value. An ApiError stays as it is. A lost database, mirror or ledger is a
+ * 503 that is safe to retry. Anything else is an `internal_error` without a detail.
  */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (lacksMirror(thrown)) {
+    return serviceUnavailable('Balances and jobs are being read from the ledger again.', thrown);
+  }
   if (isUnavailable(thrown)) return serviceUnavailable('A part of the service is away.', thrown);
   return new ApiError('internal_error', 'Something went wrong on our side.', { cause: thrown });
 }

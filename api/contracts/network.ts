@@ -205,7 +205,9 @@ const statusAnswer = z.object({
     workers: partState,
     mirror: z
       .enum(['ok', 'away', 'unknown'])
-      .describe('`away` while it lacks what is 30 s old; `unknown` until that is known.'),
+      .describe(
+        '`away` while it is made, or lacks what is 30 s old; `unknown` until that is known.',
+      ),
   }),
   mirror: z.object({
     slot: slot.nullable(),
@@ -219,14 +221,12 @@ const statusAnswer = z.object({
       open_disputes: count,
     })
     .nullable()
-    .describe('Null while the database is away, as `days` is.'),
+    .describe('Null while the database or the mirror is away, as `days` and `history` are.'),
   days: z
     .array(measured.extend({ day: z.iso.date() }))
     .nullable()
     .describe('The last 90 days, oldest first; days without a probe are left out.'),
-  history: statusHistory
-    .nullable()
-    .describe('Of what APIs record once a minute; null while the database is away.'),
+  history: statusHistory.nullable().describe('Of what APIs record once a minute.'),
   as_of: time,
 });
 

@@ -1,5 +1,6 @@
 import type { Logger } from '../../common/logger.ts';
 import type { Database } from '../../common/postgres.ts';
+import { unlessMirrorLacks } from '../../common/transientErrors.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import { type ModelRow, selectMedianLatencies, selectModels } from '../sql/workers.ts';
 
@@ -57,8 +58,9 @@ export function createCatalog(options: { database: Database; logger: Logger; tim
   }
 
   return {
+    /** Without models while there is no mirror. */
     async start(): Promise<void> {
-      await refresh();
+      await unlessMirrorLacks(refresh);
       loop = run();
     },
     async close(): Promise<void> {

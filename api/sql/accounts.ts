@@ -86,8 +86,6 @@ interface Means {
   locked_credits: bigint;
   /** Whether a job of the last minutes is open or was charged, so that a repeat may find its answer. */
   has_recent_job: boolean;
-  /** Whether the mirror is being made, and lacks what it had announced before. */
-  is_mirror_behind: boolean;
 }
 
 /** An answer is kept for ten minutes, from the settlement of a job of two minutes at most. */
@@ -107,11 +105,7 @@ export async function selectMeans(
                select from mirror.jobs
                where wallet = $1 and locked_at >= $2
                  and (status in ('pending', 'processing', 'settling') or charged_credits > 0)
-             ) as has_recent_job,
-             exists (
-               select from service.announcements where floor_slot > coalesce(
-                 (select slot from mirror.cursors where name = 'confirmed'), 0)
-             ) as is_mirror_behind
+             ) as has_recent_job
       from (values ($1::text)) as given (wallet)
       left join mirror.credit_accounts account using (wallet)`,
     values: [query.wallet, query.nowSeconds - REPEATABLE_SECONDS],

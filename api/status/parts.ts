@@ -34,17 +34,19 @@ export function createPartReader(services: PartServices) {
   return async () => {
     const [{ status, parts }, newestSlot] = await Promise.all([readiness(), readNewest()]);
     if (newestSlot !== null) lag.note(newestSlot);
-    // Without the database the other parts are still shown.
-    const backlog = parts.database === 'ok' ? await selectBacklog(database) : null;
+    // Without database or mirror the other parts are still shown.
+    const isReadable = parts.database === 'ok' && parts.mirror === 'ok';
+    const backlog = isReadable ? await selectBacklog(database) : null;
     const slot = backlog?.slot == null ? null : Number(backlog.slot);
-    const mirror = backlog ? lag.judge(slot) : 'unknown';
+    const unread = parts.database === 'ok' ? 'away' : 'unknown';
+    const mirror = backlog ? lag.judge(slot) : unread;
     return {
       /** Whether this process takes requests, as far as it knows. */
       isReady: status === 'ready' && mirror !== 'away',
       parts: { ...parts, mirror },
       /** Of the program's newest transaction; null while the ledger is away. */
       newestSlot,
-      /** Null while the database is away. */
+      /** Null while the database or the mirror is away. */
       backlog,
     };
   };

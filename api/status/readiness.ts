@@ -12,7 +12,15 @@ export interface Readiness {
   /** `draining`: it still answers, and is about to end. */
   status: 'ready' | 'not_ready' | 'draining';
   parts: Record<
-    'database' | 'ledger' | 'program' | 'gateway' | 'signer' | 'fee_payers' | 'catalog' | 'workers',
+    | 'database'
+    | 'mirror'
+    | 'ledger'
+    | 'program'
+    | 'gateway'
+    | 'signer'
+    | 'fee_payers'
+    | 'catalog'
+    | 'workers',
     State
   >;
 }
@@ -53,8 +61,9 @@ export function createReadiness(options: {
     const reading = readFaults().then((faults) => {
       for (const { part } of faults) faulty.add(part);
     });
-    const [databaseState, ledger, deployment] = await Promise.all([
+    const [databaseState, mirror, ledger, deployment] = await Promise.all([
       stateOf(assertWritable(database)),
+      stateOf(database.query('select from mirror.cursors')),
       stateOf(clock.read()),
       stateOf(reading),
     ]);
@@ -62,6 +71,7 @@ export function createReadiness(options: {
       faulty.has(part) ? 'away' : deployment;
     return {
       database: databaseState,
+      mirror,
       ledger,
       program: onLedger('program'),
       gateway: onLedger('gateway'),

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Logger } from '../../common/logger.ts';
 import { createWriteBuffer, type Database } from '../../common/postgres.ts';
 import type { Shutdown } from '../../common/shutdown.ts';
-import { awaitDatabase } from '../../common/transientErrors.ts';
+import { awaitDatabase, unlessMirrorLacks } from '../../common/transientErrors.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
 import { RETRY_AFTER_SECONDS_MAX } from '../../common/workerProtocol.ts';
 import { insertSightings, type WorkerSighting } from '../sql/workerHours.ts';
@@ -142,10 +142,15 @@ export function createWorkerDirectory(options: {
   }
 
   return {
-    /** Reads workers and probes them until `close`. Resolves after the first round. */
+    /**
+     * Reads workers and probes them until `close`. Resolves after the first round: without workers
+     * while there is no mirror.
+     */
     async start(): Promise<void> {
-      await readWorkers();
-      await recallFirstTokens();
+      await unlessMirrorLacks(async () => {
+        await readWorkers();
+        await recallFirstTokens();
+      });
       await probeDue();
       loop = run();
     },

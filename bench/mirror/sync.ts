@@ -9,7 +9,7 @@ import { compareJournal } from '../../indexer/reconcile/journal.ts';
 import { connectNode } from '../../indexer/source/node.ts';
 import { createLedgerSource, type LedgerSource } from '../../indexer/source/source.ts';
 import { migrate } from '../../indexer/sql/migrate.ts';
-import { MIRROR_SCHEMA, useSchema } from '../../indexer/sql/schema.ts';
+import { serveMirror } from '../../indexer/sql/schema.ts';
 import { createAddresses, PROGRAM_ID } from '../../programs/client/addresses.ts';
 import {
   createSyntheticSource,
@@ -44,7 +44,7 @@ async function sync(
   const pool = createPool({ databaseUrl, applicationName: 'svc-bench' });
   await migrate(pool);
   const client = await pool.connect();
-  await useSchema(client, MIRROR_SCHEMA);
+  await serveMirror(client);
   const addresses = createAddresses();
   const { signal } = new AbortController();
   const startMs = performance.now();

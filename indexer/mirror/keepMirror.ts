@@ -4,6 +4,7 @@ import { RetryableError } from '../source/errors.ts';
 import type { LedgerHints, LogSubscription } from '../source/hints.ts';
 import type { ListedTransaction } from '../source/source.ts';
 import { selectCursor } from '../sql/progress.ts';
+import { serveMirror } from '../sql/schema.ts';
 import type { IndexerMetrics } from '../telemetry/metrics.ts';
 import {
   movePosition,
@@ -67,6 +68,7 @@ export async function keepMirror(options: {
   await settle(context, options);
   let settledAtMs = performance.now();
   let sweepAtMs = settledAtMs;
+  let isServed = false;
   while (!signal.aborted) {
     const taken = hints.take();
     const isApplied = taken.named.length === 0 || (await applyNamed(context, taken.named));
@@ -78,6 +80,8 @@ export async function keepMirror(options: {
     sweepAtMs = performance.now() + SWEEP_INTERVAL_MS;
     const complete = progress.beginSweep();
     if ((await sweep(context)) > 0) subscription.found();
+    if (!isServed) await serveMirror(client);
+    isServed = true;
     complete();
     const sweptSlot = await selectCursor(client, 'confirmed');
     await movePosition(client, sweptSlot);

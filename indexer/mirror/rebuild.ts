@@ -50,7 +50,7 @@ async function createNextMirror(client: pg.PoolClient): Promise<void> {
   await atomically(client, async () => {
     await client.query(`drop schema if exists ${NEXT_SCHEMA} cascade`);
     await createMirrorSchema(client, NEXT_SCHEMA);
-    await grantToApi(client, NEXT_SCHEMA);
+    await grantToApi(client, [NEXT_SCHEMA]);
     // A mirror of a local ledger is marked as one by its comment.
     const { rows } = await client.query<{ comment: string | null }>(
       `select quote_nullable(obj_description('${MIRROR_SCHEMA}'::regnamespace)) as comment`,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { ConfigError } from '../../common/config.ts';
 import { type Database, inTransaction } from '../../common/postgres.ts';
 import { grantToApi } from './roles.ts';
-import { listMigrations, MIRROR_SCHEMA, type Migration } from './schema.ts';
+import { findMirror, listMigrations, type Migration } from './schema.ts';
 
 /** By PostgreSQL's name for the SQLSTATE. */
 const DEADLOCK_DETECTED = '40P01';
@@ -22,7 +22,8 @@ export class DatabaseTooNewError extends ConfigError {
  * Processes of the release before may still run. Where they lock the same tables in another order,
  * PostgreSQL ends one of the transactions. Ours is then run again, as theirs are.
  *
- * A mirror that was dropped, or left out of a backup, is made again, empty.
+ * A mirror that was dropped, or left out of a backup, is made again, empty. Readers find none until
+ * an indexer has filled it.
  *
  * @throws DatabaseTooNewError when the database has migrations that this release does not know
  */
@@ -46,8 +47,9 @@ async function applyMissing(
 ): Promise<void> {
   await client.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK_KEY]);
   await client.query('create schema if not exists service');
-  await client.query(`create schema if not exists ${MIRROR_SCHEMA}`);
-  await client.query(`set local search_path = ${MIRROR_SCHEMA}`);
+  const mirror = await findMirror(client);
+  await client.query(`create schema if not exists ${mirror}`);
+  await client.query(`set local search_path = ${mirror}`);
   await client.query(
     `create table if not exists service.migrations (
          id integer constraint migrations_pkey primary key,
@@ -63,7 +65,7 @@ async function applyMissing(
   // applied. The mirror has all of its tables or none: one database transaction makes them.
   const { rowCount: mirrorTables } = await client.query(
     'select from pg_tables where schemaname = $1 limit 1',
-    [MIRROR_SCHEMA],
+    [mirror],
   );
   for (const { id, isOfMirror, read } of migrations) {
     const isLost = isOfMirror && mirrorTables === 0;

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Database } from '../../common/postgres.ts';
-import { MIRROR_SCHEMA } from './schema.ts';
+import { FIRST_SCHEMA, MIRROR_SCHEMA } from './schema.ts';
 
 /** Owns the schemas, migrates and writes: of indexers, and of commands that migrate. */
 export const INDEXER_ROLE = 'svc_indexer';
@@ -11,7 +11,14 @@ export const API_ROLE = 'svc_api';
 const INDEXERS_TABLES = ['migrations', 'ledger', 'announcements', 'webhook_attempts'];
 
 /** Those that the indexer makes, also for a moment. */
-const SCHEMAS = ['service', 'mirror', 'mirror_next', 'mirror_previous', 'pgboss'];
+const SCHEMAS = [
+  'service',
+  MIRROR_SCHEMA,
+  FIRST_SCHEMA,
+  'mirror_next',
+  'mirror_previous',
+  'pgboss',
+];
 
 /**
  * Makes both users, or gives them other passwords, and hands over to the indexer's what another user
@@ -84,9 +91,12 @@ async function handOver(client: pg.ClientBase): Promise<void> {
  * Gives the API's user what it needs, where there is one: at each migration, so that a new table is
  * no exception. To be called by the owner of the tables.
  *
- * @param mirrorSchema the mirror that is read, or is about to be
+ * @param mirrorSchemas the mirrors that are read, or are about to be
  */
-export async function grantToApi(database: Database, mirrorSchema = MIRROR_SCHEMA): Promise<void> {
+export async function grantToApi(
+  database: Database,
+  mirrorSchemas = [MIRROR_SCHEMA, FIRST_SCHEMA],
+): Promise<void> {
   if (!(await hasRole(database, API_ROLE))) return;
   const { rows } = await database.query<{ statement: string }>(
     `
@@ -94,7 +104,7 @@ export async function grantToApi(database: Database, mirrorSchema = MIRROR_SCHEM
         select schemaname, format('%I.%I', schemaname, tablename),
                case when schemaname = 'service' and not tablename = any($2)
                     then 'select, insert, update, delete' else 'select' end
-        from pg_tables where schemaname in ('service', $1)
+        from pg_tables where schemaname = any($1 || array['service'])
       )
       select distinct format('grant usage on schema %I to ${API_ROLE}', schema) as statement
       from grants where not has_schema_privilege('${API_ROLE}', schema, 'usage')
@@ -104,7 +114,7 @@ export async function grantToApi(database: Database, mirrorSchema = MIRROR_SCHEM
          or (rights <> 'select' and not (has_table_privilege('${API_ROLE}', tables, 'insert')
              and has_table_privilege('${API_ROLE}', tables, 'update')
              and has_table_privilege('${API_ROLE}', tables, 'delete')))`,
-    [mirrorSchema, INDEXERS_TABLES],
+    [mirrorSchemas, INDEXERS_TABLES],
   );
   for (const { statement } of rows) await database.query(statement);
 }

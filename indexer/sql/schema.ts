@@ -26,8 +26,10 @@ export async function listMigrations(): Promise<Migration[]> {
   });
 }
 
-/** Where readers find the mirror. */
+/** Where readers find the mirror, whole. */
 export const MIRROR_SCHEMA = 'mirror';
+/** Where a mirror without a predecessor is made. Until it is whole, readers find none. */
+export const FIRST_SCHEMA = 'mirror_first';
 
 /**
  * How the mirror's statements are planned: named ones once, and all by their indexes. Planning each
@@ -43,6 +45,25 @@ export const PLAN_SETTINGS = { plan_cache_mode: 'force_generic_plan', enable_seq
 export async function useSchema(client: Database, schema: string): Promise<void> {
   const settings = Object.entries({ search_path: schema, ...PLAN_SETTINGS });
   await client.query(settings.map(([name, value]) => `set ${name} = ${value}`).join('; '));
+}
+
+/** The schema of the mirror that is kept: the one that readers find, else the first one. */
+export async function findMirror(database: Database): Promise<string> {
+  const { rowCount } = await database.query('select from pg_tables where schemaname = $1 limit 1', [
+    MIRROR_SCHEMA,
+  ]);
+  return rowCount === 0 ? FIRST_SCHEMA : MIRROR_SCHEMA;
+}
+
+/** Shows readers a first mirror, which is whole by now. The connection works on what they find. */
+export async function serveMirror(client: Database): Promise<void> {
+  if ((await findMirror(client)) === FIRST_SCHEMA) {
+    await client.query(
+      `drop schema if exists ${MIRROR_SCHEMA};
+       alter schema ${FIRST_SCHEMA} rename to ${MIRROR_SCHEMA}`,
+    );
+  }
+  await useSchema(client, MIRROR_SCHEMA);
 }
 
 /** Makes an empty mirror. The caller has begun a database transaction. */

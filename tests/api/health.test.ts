@@ -14,12 +14,17 @@ const working = {
   isDraining: () => false,
 };
 const ALL_OK = {
-  ...{ database: 'ok', ledger: 'ok', program: 'ok', gateway: 'ok', signer: 'ok' },
+  ...{ database: 'ok', mirror: 'ok', ledger: 'ok', program: 'ok', gateway: 'ok', signer: 'ok' },
   ...{ fee_payers: 'ok', catalog: 'ok', workers: 'ok' },
 };
 /** Far longer than a statement may take. */
 const FAR_MS = 60_000;
 const away = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.5:5432'));
+
+/** A database that refuses such statements. */
+const without = (refused: RegExp) => ({
+  query: (text: string) => (refused.test(text) ? away() : working.database.query()),
+});
 
 const timeAt = (nowMs: () => number): Time => ({ ...systemTime, nowMs });
 
@@ -68,7 +73,8 @@ describe('GET /ready', () => {
   });
 
   it.each([
-    ['database', { database: { query: away } }],
+    ['database', { database: without(/transaction_read_only/) }],
+    ['mirror', { database: without(/mirror\./) }],
     ['ledger', { clock: { read: away } }],
     ['workers', { directory: { answering: () => [] } }],
     ['catalog', { catalog: { list: () => [] } }],

@@ -70,7 +70,6 @@ const webhook = JSON.stringify({
 describe('an internal error', () => {
   it.each([
     ['service.api_keys', 'GET', '/v1/account', undefined],
-    ['mirror.jobs', 'GET', '/v1/jobs', undefined],
     ['service.webhooks', 'POST', '/v1/webhooks', webhook],
     ['service.idempotent_requests', 'POST', '/v1/chat/completions', completion],
   ])(

@@ -85,7 +85,7 @@ describe('a backup by the commands of docs/backup.md', () => {
         });
       await expect(bind('another')).rejects.toThrow('each needs its own database');
       await bind('own');
-      expect((await restored.pool.query('select from mirror.jobs')).rowCount).toBe(0);
+      expect((await restored.pool.query('select from mirror_first.jobs')).rowCount).toBe(0);
       expect(await openRequestSecret(restored.pool, sealing)).toHaveLength(32);
     });
   });

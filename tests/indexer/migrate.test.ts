@@ -9,7 +9,7 @@ import {
   migrate,
   readMigrationState,
 } from '../../indexer/sql/migrate.ts';
-import { listMigrations } from '../../indexer/sql/schema.ts';
+import { listMigrations, serveMirror } from '../../indexer/sql/schema.ts';
 import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { until } from '../../testing/until.ts';
 import { dumpSchema } from './schemaDump.ts';
@@ -44,6 +44,7 @@ describe('migrate', () => {
   });
 
   it('changes nothing the second time and keeps the stored rows', async () => {
+    await serveMirror(pool);
     await pool.query(
       `insert into service.api_keys (key_sha256, wallet, status) values ('a', 'b', 'active')`,
     );
@@ -56,11 +57,13 @@ describe('migrate', () => {
   it.each([
     ['was dropped', 'drop schema mirror cascade'],
     ['is an empty schema', 'drop schema mirror cascade; create schema mirror'],
-  ])('creates the mirror again when it %s, and keeps the keys', async (_how, loss) => {
+  ])('creates the mirror again when it %s, unseen, and keeps the keys', async (_how, loss) => {
     const before = await dumpSchema(pool);
     expect(before.length).toBeGreaterThan(100);
     await pool.query(loss);
     await Promise.all([migrate(pool), migrate(pool)]);
+    await expect(pool.query('select from mirror.jobs')).rejects.toThrow('does not exist');
+    await serveMirror(pool);
     expect(await dumpSchema(pool)).toEqual(before);
     expect((await pool.query('select from mirror.cursors')).rowCount).toBe(0);
     expect((await pool.query('select from service.api_keys')).rowCount).toBe(1);

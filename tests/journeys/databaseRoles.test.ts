@@ -272,7 +272,7 @@ describe('a new database', () => {
     expect(migrated.code).toBe(0);
     const pool = createPool({ databaseUrl: at(urls.api), applicationName: 'test', max: 1 });
     expect(await readMigrationState(pool)).toMatchObject({ missing: 0 });
-    await pool.query('select from mirror.jobs');
+    await pool.query('select from mirror_first.jobs');
     await pool.query('delete from service.api_keys');
     await pool.end();
     await empty.close();

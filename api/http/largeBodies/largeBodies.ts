@@ -57,9 +57,8 @@ export function createLargeBodies(options: {
         .toSorted((one, other) => Number(one.lockCredits - other.lockCredits));
       if (!cheapest) throw serviceUnavailable('The prices are not known yet; try again.');
       const means = await selectMeans(database, { wallet, nowSeconds: nowSeconds() });
-      const { available_credits, locked_credits, has_recent_job, is_mirror_behind } = means;
+      const { available_credits, locked_credits, has_recent_job } = means;
       if (available_credits + locked_credits >= cheapest.lockCredits || has_recent_job) return;
-      if (is_mirror_behind) throw serviceUnavailable('The balances are not known yet; try again.');
       throw insufficientCredits(cheapest, available_credits);
     },
     /** Counts what arrives of a body, until it is let go. */

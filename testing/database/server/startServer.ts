@@ -6,6 +6,7 @@ import { createLogger } from '../../../common/logger.ts';
 import { createPool } from '../../../common/postgres.ts';
 import { startBackgroundJobs } from '../../../indexer/background/jobs.ts';
 import { migrate } from '../../../indexer/sql/migrate.ts';
+import { serveMirror } from '../../../indexer/sql/schema.ts';
 
 /** The server for the databases of tests. */
 export interface DatabaseServer {
@@ -78,6 +79,7 @@ export const templateOf = (prefix: string) => `${prefix}_template`;
 async function makeTables(databaseUrl: string): Promise<void> {
   const pool = createPool({ databaseUrl, applicationName: 'test' });
   await migrate(pool);
+  await serveMirror(pool);
   const logger = createLogger({ name: 'test', level: 'fatal' });
   const jobs = await startBackgroundJobs({ pool, databaseUrl, logger });
   await jobs.close();
