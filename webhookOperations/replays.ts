@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Database, inTransaction } from '../common/postgres.ts';
-import { type Budget, budgetSpent, takeBudget } from './budget.ts';
+import { type Budget, budgetSpent, inBudget, takeBudget } from './budget.ts';
 import { type DeliveryFilter, IS_CHOSEN, MATCHES, parametersOf } from './deliveries.ts';
 import { notifyDue } from './due.ts';
 import { lockSendable, type WebhookKey, WebhookNotFoundError } from './webhooks.ts';
@@ -31,7 +31,7 @@ export async function resendDeliveries(
   filter: DeliveryFilter & { readonly webhook: { readonly wallet: string } },
   budget: Budget,
 ): Promise<Resent> {
-  return inTransaction(pool, async (client) => {
+  return inBudget(pool, async (client) => {
     const parameters = parametersOf(filter);
     await client.query(
       `select from service.webhooks where ${IS_CHOSEN} order by id for no key update`,
@@ -42,14 +42,14 @@ export async function resendDeliveries(
       throw new WebhookNotFoundError('The wallet has no such delivery. Nothing was sent again.');
     }
     const sendable = await selectSendable(client, parameters, budget.perMinute + 1);
-    const { granted, retryAfterSeconds } = await takeBudget(client, budget, {
+    const { granted, retryAfterSeconds, waits } = await takeBudget(client, budget, {
       wallet: filter.webhook.wallet,
       urls: sendable.map(({ url }) => url),
     });
     const ids = sendable.filter((_, index) => granted[index]).map(({ id }) => id);
     await sendAgain(client, ids);
     const left = all - pending - disabled - ids.length;
-    if (left > 0 && ids.length === 0) throw budgetSpent(budget, retryAfterSeconds ?? 1);
+    if (left > 0 && ids.length === 0) throw budgetSpent(budget, retryAfterSeconds ?? 1, waits);
     return { replayed: ids.length, pending, disabled, left, retryAfterSeconds };
   });
 }

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
-import { type Database, inTransaction } from '../common/postgres.ts';
+import type { Database } from '../common/postgres.ts';
 import { API_VERSION, type EventData, type EventKind, TEST_KIND } from '../webhooks/events.ts';
-import { BUDGET_SECONDS, type Budget, BudgetSpentError, spendBudget } from './budget.ts';
+import { BUDGET_SECONDS, type Budget, BudgetSpentError, inBudget, spendBudget } from './budget.ts';
 import { notifyDue } from './due.ts';
 import { renderEnvelope } from './envelope.ts';
 import { insertListenerEvents } from './listeners.ts';
@@ -22,7 +22,7 @@ export async function sendTestEvent(
   key: WebhookKey,
   budget?: Budget,
 ): Promise<bigint> {
-  return inTransaction(pool, async (client) => {
+  return inBudget(pool, async (client) => {
     const webhook = await lockSendable(client, key);
     const { wallet, url } = webhook;
     await spendBudget(client, budget, { wallet, urls: [url] });
@@ -54,7 +54,7 @@ export async function triggerEvent<Kind extends EventKind>(
   event: { kind: Kind; data: EventData[Kind]; budget: Budget },
 ): Promise<TriggeredEvent> {
   const test = createTest(event.kind, event.data);
-  return inTransaction(pool, async (client) => {
+  return inBudget(pool, async (client) => {
     const { rows: webhooks } = await client.query<Sendable>(
       `select id, wallet, url, api_version as "apiVersion" from service.webhooks
        where wallet = $1 and $2 = any(events) and status <> 'disabled'

@@ -1,29 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
-import { inTransaction } from '../../../common/postgres.ts';
 import { deleteOldDeliveries } from '../../../indexer/background/expiredRows.ts';
 import { ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { WALLET } from '../../../testing/indexer/webhookScene.ts';
-import { BudgetSpentError, spendBudget } from '../../../webhookOperations/budget.ts';
+import { BudgetSpentError, inBudget, spendBudget } from '../../../webhookOperations/budget.ts';
 import type { DeliveryFilter } from '../../../webhookOperations/deliveries.ts';
 import { replayDeliveries, resendDeliveries } from '../../../webhookOperations/replays.ts';
 import { sendTestEvent, triggerEvent } from '../../../webhookOperations/sendTest.ts';
 
-const OTHER = 'another wallet';
+const OTHER = 'another-wallet';
 const budget = { perMinute: 3 };
 const url = 'https://hooks.example.com/a';
 
 const scene = await ownWebhookScene();
 
 const spend = (wallet: string, urls: readonly string[], perMinute = 3) =>
-  inTransaction(scene.pool, (client) => spendBudget(client, { perMinute }, { wallet, urls }));
+  inBudget(scene.pool, (client) => spendBudget(client, { perMinute }, { wallet, urls }));
 
-/** What was asked for before, as if so many seconds earlier. */
-const age = (seconds: number) =>
-  scene.pool.query(
-    `update service.requested_deliveries
-     set requested_at = requested_at - $1 * interval '1 second'`,
-    [seconds],
-  );
+/** What was asked for and stored before, as if so many seconds earlier. */
+async function age(seconds: number): Promise<void> {
+  for (const [table, column] of [
+    ['requested_deliveries', 'requested_at'],
+    ['webhook_deliveries', 'stored_at'],
+  ]) {
+    const earlier = `${column} = ${column} - $1 * interval '1 second'`;
+    await scene.pool.query(`update service.${table} set ${earlier}`, [seconds]);
+  }
+}
 
 /** Deliveries of a webhook that were given up. @returns their ids */
 async function addFailed(webhookId: string, count: number): Promise<bigint[]> {
@@ -88,6 +90,28 @@ describe('the budget of requested deliveries', () => {
     await expect(spend(WALLET, [url])).rejects.toThrow(BudgetSpentError);
   });
 
+  it('of a host leaves a wallet a third while another wallet waits for it', async () => {
+    const spent = async (wallet: string) => {
+      let count = 0;
+      while (
+        await spend(wallet, [url], 6).then(
+          () => true,
+          () => false,
+        )
+      )
+        count += 1;
+      return count;
+    };
+    expect(await spent(WALLET)).toBe(6);
+    await age(30);
+    expect(await spent(OTHER)).toBe(0);
+    await age(30);
+    expect(await spent(WALLET)).toBe(2);
+    expect(await spent(OTHER)).toBe(4);
+    await age(120);
+    expect(await spent(WALLET)).toBe(6);
+  });
+
   it('takes nothing for what it refuses', async () => {
     const many = ['b', 'c', 'd', 'e'].map((host) => `https://${host}.example.com/`);
     await expect(spend(WALLET, many)).rejects.toThrow(BudgetSpentError);
@@ -101,7 +125,7 @@ describe('the budget of requested deliveries', () => {
       await spend(WALLET, [url]);
       await age(61);
     }
-    expect(await count()).toBe(2);
+    expect(await count()).toBe(3);
     await age(600);
     await deleteOldDeliveries(scene.pool);
     expect(await count()).toBe(0);
@@ -115,6 +139,22 @@ describe('a test event', () => {
     await expect(sendTestEvent(scene.pool, key, budget)).rejects.toThrow(BudgetSpentError);
     await sendTestEvent(scene.pool, { ...key, wallet: null });
     expect(await scene.deliveries()).toHaveLength(4);
+  });
+
+  it('that failed counts once more for its wallet, for five minutes', async () => {
+    const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
+    await sendTestEvent(scene.pool, key, budget);
+    await scene.pool.query(
+      `update service.webhook_deliveries set status = 'failed', due_at = null`,
+    );
+    await expect(spend(WALLET, [url, url])).rejects.toMatchObject({ retryAfterSeconds: 60 });
+    await age(60);
+    await spend(WALLET, [url, url]);
+    await spend(OTHER, [url]);
+    await age(60);
+    await expect(spend(WALLET, [url, url, url])).rejects.toMatchObject({ retryAfterSeconds: 180 });
+    await age(180);
+    await spend(WALLET, [url, url, url]);
   });
 
   it('is one of a hundred that are kept', async () => {
