@@ -90,7 +90,7 @@ const LEFT: ReadonlySet<string> = new Set<EscrowErrorName>([
  *
  * - it expired, or its fate is unknown
  * - no fee payer could pay for it, or blocks are full
- * - the worker's payout account has changed
+ * - the worker's payout account has changed, also where it has changed back since
  * - somebody has recorded a proof alone: `job_settle` charges for this one, and a new
  *   acknowledgement puts that of an earlier attempt aside
  *
@@ -149,9 +149,9 @@ export async function settleOnLedger(
     }
     if (error.name === 'WrongAddress') {
       const present = await readPayout(context, answer, result).catch(ignoreUnavailable);
-      const hasChanged = !present?.equals(payout);
+      if (!present || present.equals(payout)) await pause();
       payout = present ?? payout;
-      if (hasChanged) continue;
+      continue;
     }
     logger.error({ msg: 'The ledger refused a settlement', job_id: job.id, err: error });
     if (mayPass(error)) {

@@ -113,6 +113,35 @@ describe('a worker that changes its payout account during a job', () => {
   });
 });
 
+describe('a worker that changes its payout account at each settlement', () => {
+  it('is paid once it stops, also where the account is the old one again', async () => {
+    const { ledger, operator } = service;
+    const { address, authority, proofKey } = onlyWorker();
+    const worker = await fetchWorker(ledger.connection, new PublicKey(address));
+    if (!worker) throw new Error('the worker is not registered');
+    const owner = Keypair.generate().publicKey;
+    const other = await openTokens(operator, { owner, like: worker.payout });
+    const change = (payout: PublicKey) => {
+      const fields = { proofKey, endpoint: workerEndpoint(worker), payout };
+      const update = workerUpdate({ authority: authority.publicKey, ...fields });
+      return submit(operator, [update], [authority]);
+    };
+    let changes = 0;
+    service.ledgerGate.intercept(async (request, forward) => {
+      const isSent = request.method === 'sendTransaction' && sentToProgram(request, 'job_complete');
+      if (!isSent || changes === 3) return forward(request);
+      changes += 1;
+      await change(other);
+      const refused = await forward(request);
+      await change(worker.payout);
+      return refused;
+    });
+    expect(await ask()).toMatchObject({ status: 200, error: undefined });
+    expect(await untilEnded(service, wallet.address, 1)).toMatchObject({ jobs: [SETTLED] });
+    expect(changes).toBe(3);
+  });
+});
+
 // Last: no worker is left.
 describe('a worker that leaves while it answers', () => {
   it('is not paid, and its client gets an error without a charge', async () => {
