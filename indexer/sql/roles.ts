@@ -10,6 +10,12 @@ export const API_ROLE = 'svc_api';
 /** What the API reads alone. */
 const INDEXERS_TABLES = ['migrations', 'ledger', 'announcements', 'webhook_attempts'];
 
+/** Where it deletes. Such a right is one to lock the table too, and so is one to change all of its columns. */
+const DELETED_TABLES = [
+  ...['api_keys', 'sessions', 'idempotent_requests', 'worker_observations', 'webhooks'],
+  ...['webhook_deliveries', 'webhook_listeners', 'requested_deliveries'],
+];
+
 /** Those that the indexer makes, also for a moment. */
 const SCHEMAS = [
   'service',
@@ -32,15 +38,23 @@ export async function makeRoles(
 ): Promise<void> {
   await makeUser(client, INDEXER_ROLE, passwords.indexer);
   await makeUser(client, API_ROLE, passwords.api);
-  const { rows } = await client.query<{ name: string; may_all: boolean }>(
-    `select quote_ident(current_database()) as name, rolsuper as may_all
+  const { rows } = await client.query<{ name: string; may_all: boolean; writers: string[] }>(
+    `select quote_ident(current_database()) as name, rolsuper as may_all, array(
+       select oid::regprocedure::text from pg_proc
+       where pronamespace = 'pg_catalog'::regnamespace and proname ~ '^(lo_|lowrite$)'
+     ) as writers
      from pg_roles where rolname = current_user`,
   );
-  const { name, may_all } = rows[0] ?? {};
+  const { name, may_all, writers = [] } = rows[0] ?? {};
   // Any other user hands over only to roles that it may become.
   if (!may_all) await client.query(`grant ${INDEXER_ROLE} to current_user`);
   await client.query(`grant connect, create on database ${name} to ${INDEXER_ROLE}`);
   await client.query(`grant connect on database ${name} to ${API_ROLE}`);
+  // What every user of a database may: nothing bounds how much of the disk these take.
+  await client.query(`revoke temporary on database ${name} from public`);
+  if (may_all) await client.query(`revoke execute on function ${writers.join()} from public`);
+  // Its transactions take milliseconds, and locks of one that hangs would hold up the indexers.
+  await client.query(`alter role ${API_ROLE} set idle_in_transaction_session_timeout = '60s'`);
   await handOver(client);
   await grantToApi(client);
 }
@@ -100,21 +114,35 @@ export async function grantToApi(
   if (!(await hasRole(database, API_ROLE))) return;
   const { rows } = await database.query<{ statement: string }>(
     `
-      with grants (schema, tables, rights) as (
-        select schemaname, format('%I.%I', schemaname, tablename),
-               case when schemaname = 'service' and not tablename = any($2)
-                    then 'select, insert, update, delete' else 'select' end
+      with held as (
+        select schemaname as schema, format('%I.%I', schemaname, tablename) as tables,
+          schemaname = 'service' and not tablename = any($2) as is_written,
+          case when tablename = any($3) then ', delete' else '' end as deletes
         from pg_tables where schemaname = any($1 || array['service'])
+      ), grants as (
+        select *, has_table_privilege('${API_ROLE}', tables, 'update') as is_wide, (
+          select string_agg(quote_ident(attname), ', ') from pg_attribute
+          where attrelid = tables::regclass and attnum > 0 and not attisdropped
+        ) as columns, not has_table_privilege('${API_ROLE}', tables, 'insert') or exists (
+          select from pg_attribute where attrelid = tables::regclass and attnum > 0
+            and not attisdropped and not has_column_privilege('${API_ROLE}', tables, attname, 'update')
+        ) as is_narrow
+        from held
       )
-      select distinct format('grant usage on schema %I to ${API_ROLE}', schema) as statement
+      select distinct 1 as place,
+        format('grant usage on schema %I to ${API_ROLE}', schema) as statement
       from grants where not has_schema_privilege('${API_ROLE}', schema, 'usage')
       union all
-      select format('grant %s on %s to ${API_ROLE}', rights, tables) from grants
-      where not has_table_privilege('${API_ROLE}', tables, 'select')
-         or (rights <> 'select' and not (has_table_privilege('${API_ROLE}', tables, 'insert')
-             and has_table_privilege('${API_ROLE}', tables, 'update')
-             and has_table_privilege('${API_ROLE}', tables, 'delete')))`,
-    [mirrorSchemas, INDEXERS_TABLES],
+      select 2, format('revoke update, delete on %s from ${API_ROLE}', tables)
+      from grants where is_wide
+      union all
+      select 3, format('grant insert, update (%s)%s on %s to ${API_ROLE}', columns, deletes, tables)
+      from grants where is_written and (is_wide or is_narrow)
+      union all
+      select 3, format('grant select on %s to ${API_ROLE}', tables)
+      from grants where not has_table_privilege('${API_ROLE}', tables, 'select')
+      order by place`,
+    [mirrorSchemas, INDEXERS_TABLES, DELETED_TABLES],
   );
   for (const { statement } of rows) await database.query(statement);
 }

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -63,6 +71,18 @@ afterAll(async () => {
   await service?.close();
   rmSync(folder, { recursive: true });
 });
+
+/** Tables that API and its commands delete from, by their sources. */
+function deletedTables(): string[] {
+  const folders = ['api', 'webhookOperations', 'cli'];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(PROJECT_FOLDER, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+      .map((path) => readFileSync(join(PROJECT_FOLDER, folder, path), 'utf8')),
+  );
+  const found = files.flatMap((text) => [...text.matchAll(/delete from service\.(\w+)/g)]);
+  return [...new Set(found.map(([, table]) => String(table)))].sort();
+}
 
 const refused = (statement: string, user: 'indexer' | 'api' = 'api') =>
   execute(urls[user], statement).then(
@@ -163,8 +183,7 @@ describe('the user of the API', () => {
       `select schemaname || '.' || tablename as name,
               concat_ws(' ', case when has_table_privilege('svc_api', at, 'select') then 'read' end,
                              case when has_table_privilege('svc_api', at, 'insert')
-                                   and has_table_privilege('svc_api', at, 'update')
-                                   and has_table_privilege('svc_api', at, 'delete')
+                                   and has_any_column_privilege('svc_api', at, 'update')
                                   then 'write' end) as rights
        from pg_tables, format('%I.%I', schemaname, tablename) as at
        where schemaname in ('mirror', 'service', 'pgboss')`,
@@ -203,8 +222,29 @@ describe('the user of the API', () => {
     'alter role svc_indexer password null',
     'set role svc_indexer',
     "copy service.api_keys to program 'true'",
+    'create temporary table other ()',
+    'create temporary table other as select repeat(md5(secret), 9) from service.request_secret',
+    'select lo_create(0)',
+    "select lo_from_bytea(0, 'x')",
+    "select lo_put(1, 0, 'x')",
+    'begin; lock table mirror.jobs in row exclusive mode',
+    'begin; lock table service.request_secret in access exclusive mode',
+    'begin; lock table service.answer_copies in share mode',
+    'delete from service.answer_copies',
   ])('may not: %s', async (statement) => {
     expect(await refused(statement)).toBe(LACKS_RIGHT);
+  });
+
+  it('locks tables at most where it deletes, in no idle transaction', async () => {
+    const { rows } = await service.pool.query<{ name: string }>(
+      `select tablename as name from pg_tables, format('%I.%I', schemaname, tablename) as at
+       where schemaname = 'service' and (has_table_privilege('svc_api', at, 'update')
+         or has_table_privilege('svc_api', at, 'delete')
+         or has_table_privilege('svc_api', at, 'truncate')) order by 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(deletedTables());
+    const [idle] = await execute(urls.api, 'show idle_in_transaction_session_timeout');
+    expect(idle).toEqual({ idle_in_transaction_session_timeout: '1min' });
   });
 
   it('reads a mirror that was rebuilt', async () => {
