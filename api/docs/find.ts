@@ -13,26 +13,28 @@ interface Found extends Section {
 }
 
 /**
- * The sections that have every word of a query, those first that have them in their heading. It runs in
- * the pages too, and so refers to nothing outside of itself.
+ * The sections that have every word of a query, those first that have them in their heading. Of a query,
+ * 100 characters and eight words count. It runs in the pages too, and so refers to nothing outside of
+ * itself.
  */
 export function find(sections: readonly Section[], query: string): Found[] {
-  const words = query.toLowerCase().slice(0, 100).split(/\s+/).filter(Boolean);
-  const found = sections.map((section) => {
+  const words = query.toLowerCase().slice(0, 100).split(/\s+/).filter(Boolean).slice(0, 8);
+  const found = sections.flatMap((section) => {
     const heading = section.heading.toLowerCase();
     const page = section.page.toLowerCase();
     const text = section.text.toLowerCase();
-    const scores = words.map((word) => {
-      if (heading.includes(word)) return 9;
-      if (page.includes(word)) return 3;
-      return text.includes(word) ? 1 : 0;
-    });
-    const at = Math.max(0, ...words.map((word) => text.indexOf(word)).slice(0, 1));
+    let score = 0;
+    for (const word of words) {
+      if (heading.includes(word)) score += 9;
+      else if (page.includes(word)) score += 3;
+      else if (text.includes(word)) score += 1;
+      else return [];
+    }
+    const at = Math.max(0, text.indexOf(words[0] ?? ''));
     const begin = at < 60 ? 0 : section.text.indexOf(' ', at - 50) + 1;
     const cut = section.text.slice(begin, begin + 160);
     const excerpt = `${begin > 0 ? '…' : ''}${cut}${begin + 160 < text.length ? '…' : ''}`;
-    const score = scores.includes(0) ? 0 : scores.reduce<number>((sum, each) => sum + each, 0);
-    return { ...section, excerpt, score };
+    return score > 0 ? { ...section, excerpt, score } : [];
   });
-  return found.filter(({ score }) => score > 0).sort((one, other) => other.score - one.score);
+  return found.sort((one, other) => other.score - one.score);
 }

@@ -132,7 +132,7 @@ function serveText(type: 'json' | 'text', text: string): RequestHandler {
 /** What the pages find by their script, for readers without one. */
 function serveSearch(sections: readonly Section[], frame: Frame): RequestHandler {
   return (request, response) => {
-    const query = String(request.query.q ?? '');
+    const query = String(request.query.q ?? '').slice(0, 100);
     const found = find(sections, query).slice(0, HITS_MAX);
     const items = found.map(
       ({ path, page, heading, excerpt }) =>

@@ -56,6 +56,18 @@ describe('a search', () => {
     expect(find([section], '  ')).toEqual([]);
   });
 
+  it('counts eight words of a query, and a hundred characters', () => {
+    const eight = 'a b c d e f g h';
+    const section = {
+      path: '/a',
+      page: 'A page',
+      heading: 'One',
+      text: `${eight} ${'z'.repeat(200)}`,
+    };
+    expect(find([section], `${eight} absent`)).toHaveLength(1);
+    expect(find([section], `${'z'.repeat(100)} absent`)).toHaveLength(1);
+  });
+
   it('refers to nothing outside of itself, since it runs in pages', () => {
     const alone = new Function(`return (${find})`)() as typeof find;
     expect(alone(index, 'receipt')).toEqual(find(index, 'receipt'));
@@ -69,6 +81,11 @@ describe('GET /docs/search', () => {
     expect(found.length).toBeGreaterThan(0);
     for (const { path } of found.slice(0, 50)) expect(text).toContain(`href="${path}"`);
     expect(text).toContain('value="dispute limit"');
+  });
+
+  it('repeats no more of a query than counts', async () => {
+    const { text } = await docs.read(`/docs/search?q=${'q'.repeat(5_000)}`);
+    expect(text).toContain(`value="${'q'.repeat(100)}"`);
   });
 
   it('escapes what is searched for, and reads a doubled query as one', async () => {
