@@ -20,11 +20,12 @@ export function sendError(
   beginError(response, error).json(errorBody(error, publicUrl, job));
 }
 
-/** Status and headers of an error. */
+/** Status and headers of an error, which no cache keeps: what was refused may be there a moment later. */
 export function beginError(response: Response, error: ApiError): Response {
   response.locals.errorCode = error.code;
   // HTTP requires this header of every 401.
   if (error.status === 401) response.set('www-authenticate', 'Bearer');
+  response.set('cache-control', 'no-store');
   return response.status(error.status).set(errorHeaders(error));
 }
 

@@ -38,10 +38,10 @@ describe('/packages/', () => {
   });
 
   it.each(['unlisted.tgz', 'cli-0.0.9-aa.tgz', '..%2Findex.json', 'client'])(
-    'serves nothing that is not listed, as %s',
+    'serves nothing that is not listed, and lets no cache keep that, as %s',
     async (path) => {
       const response = await read(path);
-      expect(response.status).toBe(404);
+      expect([response.status, response.headers.get('cache-control')]).toEqual([404, 'no-store']);
       expect(await response.json()).toMatchObject({
         error: { message: expect.stringContaining('GET /packages/ lists the packages') },
       });
