@@ -21,5 +21,6 @@ for mode in (instructor.Mode.JSON, instructor.Mode.JSON_SCHEMA):
         messages=[{"role": "user", "content": "Which city?"}],
         response_model=City,
         max_retries=0,
+        extra_headers={"Idempotency-Key": mode.value},
     )
     assert city.city == "Basel", city

@@ -26,6 +26,9 @@ answer = model.invoke("Say hello.")
 assert answer.text == "Good morning.", answer
 assert answer.usage_metadata["output_tokens"] == 3
 
+keyed = [model.invoke("Hi.", extra_headers={"Idempotency-Key": "one"}) for _ in range(2)]
+assert len({answer.response_metadata["id"] for answer in keyed}) == 1, keyed
+
 pieces = [chunk.text for chunk in model.stream("Say hello.")]
 assert "".join(pieces) == "Good morning.", pieces
 

@@ -15,6 +15,12 @@ answer = litellm.completion(**options)
 assert answer.choices[0].message.content == "Good morning.", answer
 assert answer.choices[0].message.reasoning_content == "Hm. "
 
+keyed = [
+    litellm.completion(**options, extra_headers={"Idempotency-Key": "two"}).svc["verify_url"]
+    for _ in range(2)
+]
+assert keyed[0] == keyed[1] != answer.svc["verify_url"], keyed
+
 cost = answer.svc["usdc_value"]
 assert cost > 0 and answer._hidden_params["response_cost"] == cost, (cost, answer._hidden_params)
 

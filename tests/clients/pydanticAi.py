@@ -21,6 +21,10 @@ async def main() -> None:
     agent = Agent(model)
     assert (await agent.run("Say hello.")).output == "Good morning."
 
+    keyed = OpenAIChatModelSettings(extra_headers={"Idempotency-Key": "three"})
+    runs = [await agent.run("Say hello.", model_settings=keyed) for _ in range(2)]
+    assert len({run.response.provider_response_id for run in runs}) == 1, runs
+
     settings = OpenAIChatModelSettings(openai_include_unmapped_response_data=True)
     async with agent.run_stream("Say hello.", model_settings=settings) as stream:
         pieces = [piece async for piece in stream.stream_text(delta=True)]

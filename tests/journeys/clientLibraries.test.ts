@@ -239,6 +239,9 @@ describe('LangChain', () => {
     expect(answer.text).not.toBe('');
     expect(answer.response_metadata.finish_reason).toBe('stop');
     expect(answer.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
+    const keyed = { options: { headers: { 'idempotency-key': 'langchain' } } };
+    const { id } = await chat().invoke(PROMPT, keyed);
+    expect(await chat().invoke(PROMPT, keyed)).toMatchObject({ id });
     const pieces: string[] = [];
     const usages: unknown[] = [];
     for await (const { text, usage_metadata } of await chat().stream(PROMPT)) {
@@ -269,6 +272,9 @@ describe('the Vercel AI SDK', () => {
     const { text, finishReason, usage } = await generateText(asked());
     expect([text === '', finishReason]).toEqual([false, 'stop']);
     expect(usage.outputTokens).toBeGreaterThan(0);
+    const keyed = { ...asked(), headers: { 'idempotency-key': 'vercel' } };
+    const { id } = (await generateText(keyed)).response;
+    expect((await generateText(keyed)).response).toMatchObject({ id });
     const stream = streamText(asked());
     expect(await stream.text).not.toBe('');
     expect((await stream.usage).totalTokens).toBeGreaterThan(0);
