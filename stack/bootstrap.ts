@@ -75,7 +75,8 @@ export async function initializeConfig(
     arbiter: input.arbiter,
     treasuryShareBasisPoints: 1_500,
     unstakeCooldownSeconds: 48 * 3_600,
-    openDisputesMax: 5,
+    // The wallet itself has as many again, in a byte.
+    openDisputesMax: 127,
     minimumStakeTokens: 1_000n,
     slashTokens: 500,
     // A slash has to be worth more than one charge can bring.

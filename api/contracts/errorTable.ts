@@ -161,8 +161,10 @@ const apiErrors = {
     status: 422,
     meaning:
       'The wallet has as many open disputes as this service may open for it at a time. The ' +
-      "wallet's own signature may open as many again (`svc send job_dispute`, from /packages/).",
-    details: ['job_id'],
+      "wallet's own signature may open as many again (`svc send job_dispute`, from /packages/). The " +
+      'limit bounds what one wallet makes the arbiter judge and the treasury keep back. Of ' +
+      '`details`, `next_ends_at` is when the next of them ends, judged or not.',
+    details: ['job_id', 'limit', 'open', 'next_ends_at'],
   },
   price_above_limit: {
     status: 422,

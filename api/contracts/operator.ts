@@ -107,7 +107,10 @@ const openDispute = z.object({
   dispute_tx: transactionSignature.nullable(),
 });
 
-const disputeList = listOf(openDispute, 'Those that end first, first; at most 500.').extend({
+const disputeList = listOf(
+  openDispute,
+  'Those that end first, first; at most 500, in equal parts of each wallet.',
+).extend({
   ledger_time: time,
 });
 

@@ -1,4 +1,4 @@
-import { isoTime, sha256Text } from '../../common/format.ts';
+import { isoTime, isoTimeOrNull, sha256Text } from '../../common/format.ts';
 import type { Database } from '../../common/postgres.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { JobStatus } from '../../programs/client/generated/vocabulary.ts';
@@ -6,7 +6,7 @@ import { ApiError, serviceUnavailable } from '../contracts/errors.ts';
 import type { DisputeAnswer } from '../contracts/job.ts';
 import type { DisputeOnLedger, DisputeResult } from '../ledger/disputeOnLedger.ts';
 import type { UnmirroredJobs } from '../ledger/jobLookup.ts';
-import { type JobRow, selectJob } from '../sql/jobs.ts';
+import { type JobRow, selectDisputeLimit, selectJob } from '../sql/jobs.ts';
 import type { JobWatch } from './jobWatch.ts';
 
 const SECONDS_PER_HOUR = 3_600n;
@@ -26,7 +26,7 @@ export type Disputes = ReturnType<typeof createDisputes>;
 
 /** Disputes of a wallet's jobs. */
 export function createDisputes(services: DisputeServices) {
-  const { ledger, watch } = services;
+  const { database, ledger, watch } = services;
   return {
     /**
      * Opens a dispute when the hashes differ.
@@ -60,6 +60,7 @@ export function createDisputes(services: DisputeServices) {
         return { job_id: jobId, dispute_opened: false, ...hashes, message };
       }
       const opened = await ledger.open({ ...job, wallet }, clientHash);
+      if (opened.status === 'limit reached') throw await limitReached(database, { wallet, jobId });
       if (opened.status !== 'opened') throw refusal(jobId, opened.status, windowEndsAt);
       watch.hint(opened.signature);
       const isShown = ({ dispute_tx }: { dispute_tx: string | null }) => dispute_tx !== null;
@@ -99,7 +100,7 @@ async function findEnded(
 
 function refusal(
   jobId: string,
-  status: Exclude<DisputeResult['status'], 'opened'>,
+  status: Exclude<DisputeResult['status'], 'opened' | 'limit reached'>,
   windowEndsAt: bigint,
 ): ApiError {
   switch (status) {
@@ -107,19 +108,33 @@ function refusal(
       return alreadyOpen(jobId);
     case 'window closed':
       return windowExpired(jobId, windowEndsAt);
-    case 'limit reached':
-      return new ApiError(
-        'dispute_limit_reached',
-        'The wallet has as many open disputes as this service may open; wait until one is ' +
-          "decided, or dispute the job with the wallet's own signature.",
-        { details: { job_id: jobId } },
-      );
     case 'not ours':
       return new ApiError(
         'spender_not_set',
         "Another spender than this service locked the job; dispute it with the wallet's own signature.",
       );
   }
+}
+
+/** The ledger refused, so the wallet has no fewer open than the limit, also where the mirror is behind. */
+async function limitReached(
+  database: Database,
+  { wallet, jobId }: { wallet: string; jobId: string },
+): Promise<ApiError> {
+  const { limit, open, next_ends_at } = await selectDisputeLimit(database, wallet);
+  return new ApiError(
+    'dispute_limit_reached',
+    'The wallet has as many open disputes as this service may open; wait until one has ended, or ' +
+      "dispute the job with the wallet's own signature.",
+    {
+      details: {
+        job_id: jobId,
+        limit,
+        open: Math.max(open, limit),
+        next_ends_at: isoTimeOrNull(next_ends_at),
+      },
+    },
+  );
 }
 
 function alreadyOpen(jobId: string): ApiError {

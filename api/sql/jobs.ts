@@ -72,6 +72,28 @@ export async function selectJob(
   return rows[0];
 }
 
+/** How many disputes a wallet has open, of how many that a service may open for it. */
+interface DisputeLimitRow {
+  limit: number;
+  open: number;
+  /** When the first of them expires, in ledger seconds; null where the mirror has none. */
+  next_ends_at: bigint | null;
+}
+
+export async function selectDisputeLimit(
+  database: Database,
+  wallet: string,
+): Promise<DisputeLimitRow> {
+  const { rows } = await database.query<DisputeLimitRow>(
+    `select open_disputes_max as limit, coalesce(open_disputes, 0) as open,
+       (select min(arbitration_ends_at) from mirror.jobs where status = 'disputed' and wallet = $1)
+         as next_ends_at
+     from mirror.config left join mirror.credit_accounts on wallet = $1`,
+    [wallet],
+  );
+  return rows[0] as DisputeLimitRow;
+}
+
 /** What the mirror knows of a job's end and dispute. */
 export interface JobProgress {
   status: JobStatus;

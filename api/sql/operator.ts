@@ -44,7 +44,10 @@ export interface DisputeRow {
   dispute_tx: string | null;
 }
 
-/** The open disputes, those that end first in front. */
+/**
+ * The open disputes, those that end first in front. Where there are more than the limit, wallets have
+ * as many as each other: so none hides those of the others.
+ */
 export async function selectOpenDisputes(database: Database, limit: number): Promise<DisputeRow[]> {
   const { rows } = await database.query<DisputeRow>(
     `select job_id, address as job_address, wallet, worker as worker_address, controller, settled_by,
@@ -52,8 +55,11 @@ export async function selectOpenDisputes(database: Database, limit: number): Pro
        client_hash, disputed_by_wallet, disputed_at,
        settled_at + dispute_window_seconds as judged_from, arbitration_ends_at, settlement_tx,
        dispute_tx
-     from mirror.jobs where status = 'disputed'
-     order by arbitration_ends_at, address limit $1`,
+     from (
+       select *, row_number() over (partition by wallet order by arbitration_ends_at) as place
+       from mirror.jobs where status = 'disputed' order by place, arbitration_ends_at limit $1
+     ) chosen
+     order by arbitration_ends_at, address`,
     [limit],
   );
   return rows;

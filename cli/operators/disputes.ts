@@ -32,11 +32,11 @@ interface DisputeRow {
   readonly evidence_hash: string | null;
 }
 
-/** Open disputes, the most urgent first; with `decided`, then the decided ones, newest first. */
-async function selectDisputes(
-  database: Database,
-  { decided, limit }: { decided: boolean; limit: number },
-): Promise<DisputeRow[]> {
+/**
+ * All open disputes, the most urgent first: a limit would let one wallet hide those of the others. Then
+ * at most so many decided ones, newest first.
+ */
+async function selectDisputes(database: Database, decidedMax: number): Promise<DisputeRow[]> {
   const { rows } = await database.query<DisputeRow>(
     `select job.address, job_id, wallet, credit_account, worker, controller,
        gateway.address is not null as is_of_gateway, model_id, charged_credits, client_hash,
@@ -48,11 +48,11 @@ async function selectDisputes(
        ) as evidence_hash
      from mirror.jobs job
      left join mirror.gateways gateway on gateway.address = controller
-     where status = 'disputed' ${decided ? 'or outcome is not null' : ''}
+     where status = 'disputed' or ($1 > 0 and outcome is not null)
      order by outcome is not null, case when outcome is null then arbitration_ends_at end,
        resolved_at desc, job.address
-     limit $1`,
-    [limit],
+     limit (select count(*) from mirror.jobs where status = 'disputed') + $1::integer`,
+    [decidedMax],
   );
   return rows;
 }
@@ -125,24 +125,23 @@ function timeLeft(seconds: bigint): string {
   return `${seconds / 3_600n} h ${(seconds % 3_600n) / 60n} min`;
 }
 
-/** Disputes shown at a time. */
-const PAGE = 100;
+/** Decided disputes that are shown. */
+const DECIDED_MAX = 100;
 
 /** `svc disputes`: for the arbiter, who has 24 hours for each and decides with `svc send`. */
 export function createDisputesCommand(): Command {
   const disputes = new Command('disputes').description('list what the arbiter has to decide');
   disputes
     .command('list')
-    .description(`open disputes, the most urgent first, up to ${PAGE}`)
-    .option('--all', 'then the decided ones, newest first')
+    .description('open disputes, the most urgent first')
+    .option('--all', `then the decided ones, newest first, up to ${DECIDED_MAX}`)
     .action(({ all }: { all?: true }) => withDatabase((pool) => showDisputes(pool, all === true)));
   return disputes;
 }
 
 async function showDisputes(pool: pg.Pool, decided: boolean): Promise<void> {
-  const disputes = await selectDisputes(pool, { decided, limit: PAGE + 1 });
-  console.log(renderDisputes(disputes.slice(0, PAGE), await ledgerSeconds(pool)));
-  if (disputes.length > PAGE) console.error(`There are more than these ${PAGE}.`);
+  const disputes = await selectDisputes(pool, decided ? DECIDED_MAX : 0);
+  console.log(renderDisputes(disputes, await ledgerSeconds(pool)));
 }
 
 /** Without new jobs the mirror's newest time does not advance, so this machine's clock counts too. */

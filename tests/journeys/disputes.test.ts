@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { PublicKey } from '@solana/web3.js';
+import { base58 } from '@scure/base';
+import { PublicKey } from '@solana/web3.js';
+import { selectOpenDisputes } from '../../api/sql/operator.ts';
 import { fetchJob, fetchTreasury } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { BASE_UNITS_PER_CREDIT } from '../../programs/client/generated/constants.ts';
@@ -9,9 +11,12 @@ import { verdictInstruction } from '../../programs/client/instructions.ts';
 import { parseJobId } from '../../programs/client/jobId.ts';
 import { tokenMintTo } from '../../programs/client/token/instructions.ts';
 import { submit } from '../../stack/operator.ts';
+import { runCli } from '../../testing/cli.ts';
 import { otherReceipt } from '../../testing/kit/jobInstructions.ts';
 import { advanceToVerdict } from '../../testing/ledger/disputes.ts';
 import { setClockSeconds, startClock, stopClock } from '../../testing/ledger/ledger.ts';
+import { readTokenAccount } from '../../testing/ledger/tokens.ts';
+import { ofWallet } from '../../testing/ledger/walletBooks.ts';
 import { type Form, requestCompletion } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
@@ -21,8 +26,10 @@ const CHARGE_CREDITS = 8n;
 const WINDOW_SECONDS = 60;
 const DAY_SECONDS = 24 * 3_600;
 const ARBITRATION_SECONDS = DAY_SECONDS;
-/** The ledger's cap on a wallet's open disputes, as the test's set-up configures it. */
-const OPEN_DISPUTES_MAX = 5;
+/** Of a wallet at a time, by the service. */
+const OPEN_DISPUTES_MAX = 127;
+/** Of a transaction with one signature. */
+const FEE_LAMPORTS = 5_000;
 
 const addresses = createAddresses();
 let service: RunningService;
@@ -247,14 +254,65 @@ describe('a dispute', () => {
     }
   });
 
-  it('is refused when the wallet has the maximum number of open disputes [disputes.refusals]', async () => {
-    for (let open = 0; open < OPEN_DISPUTES_MAX; open += 1) {
+  it('is one of 127 of a wallet, which bind rent and exposure for a day [disputes.refusals]', async () => {
+    const { connection } = service.ledger;
+    wallet = await service.addWallet(CHARGE_CREDITS * BigInt(OPEN_DISPUTES_MAX + 1));
+    const crank = base58.decode(service.indexerEnvironment.SVC_CRANK_KEY ?? '').subarray(32);
+    const worker = service.workers[0]?.payout as PublicKey;
+    const read = async () => ({
+      signer: await connection.getBalance(service.hotSigner.publicKey, 'confirmed'),
+      crank: await connection.getBalance(new PublicKey(crank), 'confirmed'),
+      paid: (await readTokenAccount(connection, worker)).amount,
+      exposure: await exposureBaseUnits(),
+    });
+    const before = await read();
+    const open = async () => {
       const { jobId } = await complete();
       expect((await dispute(jobId, sha256('another text'))).status).toBe(200);
-    }
+      return jobId;
+    };
+    const first = await open();
+    let left = OPEN_DISPUTES_MAX - 1;
+    const openRest = async () => {
+      while (left-- > 0) await open();
+    };
+    await Promise.all(Array.from({ length: 16 }, openRest));
+    const charged = CHARGE_CREDITS * BigInt(OPEN_DISPUTES_MAX) * BASE_UNITS_PER_CREDIT;
+    const disputed = await read();
+    expect(disputed.exposure - before.exposure).toBe(charged);
+    expect(disputed.paid - before.paid).toBe((charged * 85n) / 100n);
+
     const { jobId } = await complete();
+    await service.untilMirrored();
     const refused = await dispute(jobId, sha256('another text'));
     expect(refusalOf(refused)).toEqual([422, 'dispute_limit_reached']);
+    const { arbitration_ends_at } = (await service.get(`/v1/jobs/${first}`, wallet.apiKey)).dispute;
+    const counts = { limit: OPEN_DISPUTES_MAX, open: OPEN_DISPUTES_MAX };
+    const details = { job_id: jobId, ...counts, next_ends_at: arbitration_ends_at };
+    expect(refused.body.error?.details).toEqual(details);
+
+    // The arbiter sees all of them, and those of other wallets between them.
+    const asArbiter = { env: { DATABASE_URL: service.apiEnvironment.DATABASE_URL as string } };
+    const { output } = await runCli(['disputes', 'list'], asArbiter);
+    expect(output.split('┌').length - 1).toBeGreaterThanOrEqual(OPEN_DISPUTES_MAX);
+    const { address } = wallet;
+    wallet = await service.addWallet(CREDITS);
+    await dispute((await complete()).jobId, sha256('another text'));
+    const shown = await selectOpenDisputes(service.pool, 5);
+    expect(shown.map((row) => row.wallet)).toContain(wallet.address.toBase58());
+
+    const [job] = ofWallet(await service.jobs(), address);
+    const rent = (await connection.getAccountInfo(job?.address as PublicKey))?.lamports ?? 0;
+    const bound = OPEN_DISPUTES_MAX * rent;
+    await service.advanceSeconds(ARBITRATION_SECONDS + 1);
+    await service.untilJobs((jobs) => ofWallet(jobs, address).length === 0);
+    const after = await read();
+    // Lock, settlement and dispute of each, and what came back of it.
+    const feesMax = 3 * FEE_LAMPORTS * OPEN_DISPUTES_MAX;
+    expect(before.signer - disputed.signer).toBeLessThan(bound + feesMax);
+    expect(after.signer - disputed.signer).toBeGreaterThan(bound - 10 * FEE_LAMPORTS);
+    expect(before.crank - after.crank).toBeLessThan(30 * FEE_LAMPORTS);
+    expect(after.exposure - before.exposure).toBeLessThanOrEqual(8n * BASE_UNITS_PER_CREDIT);
   });
 
   it('is opened once when it is requested twice at the same time [disputes.refusals]', async () => {
