@@ -45,8 +45,6 @@ export interface AppServices
   metrics: ApiMetrics;
   tracer: Tracer;
   readiness: () => Promise<Readiness>;
-  /** Whether this process has begun to end. */
-  isDraining: () => boolean;
   largeBodies: LargeBodies;
   bursts: BurstLimit;
   /** Whether HTTPS is demanded of hosts below the service's own; default: no. */

@@ -90,6 +90,12 @@ export const environmentSchema = z.object({
     .describe(
       'wallets that may suspend and reinstate API keys in the web app, separated by commas; default: none',
     ),
+  SVC_PACKAGES_BUILD_PID: z.coerce
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe('the process that builds the packages, for which /packages/ waits; by npm start'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('where /metrics is served'),
   METRICS_PORT: portSetting
     .optional()

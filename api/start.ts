@@ -196,6 +196,7 @@ function requestServices(
     database: pool,
     logger,
     packagesFolder: PACKAGES_FOLDER,
+    packagesBuildId: config.SVC_PACKAGES_BUILD_PID,
     bindsSubdomains: config.SVC_HSTS_SUBDOMAINS,
     addresses: ledger.addresses,
     gateway: config.SVC_GATEWAY.toBase58(),

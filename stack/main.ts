@@ -2,7 +2,6 @@ import { ConfigError, readSetting } from '../common/config.ts';
 import { createLogger } from '../common/logger.ts';
 import { createShutdown, endWithParent } from '../common/shutdown.ts';
 import { loadConfig, StackError } from './config.ts';
-import { startPackagesBuild } from './console/builds.ts';
 import { createProgress, describeRunning, describeWaiting, STACK_FOLDER } from './stackFile.ts';
 import { startStack } from './start.ts';
 import { announce, describeUnready } from './workers/firstWorker.ts';
@@ -62,10 +61,6 @@ try {
       lines,
       ending: ending.signal,
     });
-  const packages = startPackagesBuild();
-  shutdown.add('packages', packages.stop);
-  const fault = await packages.fault;
-  if (fault && !ending.signal.aborted) console.error(`/packages/ has no packages: ${fault}`);
 } catch (error) {
   // During a shutdown this error is only a consequence, and `end` ignores it.
   endWithError(error);

@@ -5,7 +5,7 @@ import { getGenesisHash } from '../programs/client/rpc/methods.ts';
 import { ensureKey } from './apiKey.ts';
 import { type Child, keepRunning, startChild, untilReady } from './child.ts';
 import { allowsLoopback, type StackConfig, StackError } from './config.ts';
-import { startPagesBuild } from './console/builds.ts';
+import { startPackagesBuild, startPagesBuild } from './console/builds.ts';
 import { startDevelopmentWallet } from './console/developmentWallet.ts';
 import { recordDatabase, removeLeftoverDatabase } from './databaseRecord.ts';
 import { keyIn, openFolder } from './dataFolder.ts';
@@ -51,7 +51,7 @@ interface StackOptions {
 export async function startStack(
   options: StackOptions,
 ): Promise<{ stack: StackDescription; workerUrls: readonly string[] }> {
-  const { config, environment, folder, shutdown, report } = options;
+  const { config, environment, folder, shutdown, report, ending } = options;
   if (config.SVC_DATA_DIR) await openFolder('SVC_DATA_DIR', config.SVC_DATA_DIR);
   const listen = { host: config.HOST, port: config.PORT };
   const logFolder = await claimFolder({ folder, listen, shutdown, report });
@@ -84,7 +84,16 @@ export async function startStack(
   const keyPath = config.SVC_DATA_DIR && keyIn(config.SVC_DATA_DIR);
   const apiKey =
     config.SVC_API_KEY ?? (await ensureKey({ databaseUrl, wallet, isOwnWallet, keyPath }));
-  const { baseUrl, publicUrl } = await startApi(options, start, { deployment, shared });
+  const packages = startPackagesBuild();
+  shutdown.add('packages', packages.stop);
+  const { baseUrl, publicUrl } = await startApi(options, start, {
+    deployment,
+    settings: { ...shared, ...(packages.id && { SVC_PACKAGES_BUILD_PID: `${packages.id}` }) },
+  });
+  void packages.fault.then((fault) => {
+    if (ending.aborted) return;
+    report('packages', fault ? `could not be built: ${fault}` : `${publicUrl}/packages/`);
+  });
   const consoleUrl = pagesFault === undefined ? `${publicUrl}/console` : null;
   report('console', consoleUrl ?? `not served: ${pagesFault}`);
   const loopback = allowsLoopback(config)
@@ -217,7 +226,7 @@ async function startIndexer(
 async function startApi(
   { config, environment, shutdown, report }: StackOptions,
   start: StartPart,
-  { deployment, shared }: { deployment: Deployment; shared: NodeJS.ProcessEnv },
+  { deployment, settings }: { deployment: Deployment; settings: NodeJS.ProcessEnv },
 ): Promise<{ baseUrl: string; publicUrl: string }> {
   const isLocalLedger = config.SOLANA_RPC_URL === undefined;
   // Elsewhere signatures move what is worth something, or others could ask for them.
@@ -228,7 +237,7 @@ async function startApi(
   if (developmentWallet) shutdown.add('development wallet', developmentWallet.close);
   const baseUrl = await start('api', {
     ...(isLocalLedger && { SVC_CONSOLE_RPC_URL: deployment.rpcUrl }),
-    ...shared,
+    ...settings,
     ...deployment.apiEnvironment,
     ...(environment.SVC_MODEL_CARDS_DIR && {
       SVC_MODEL_CARDS_DIR: environment.SVC_MODEL_CARDS_DIR,

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RequestHandler } from 'express';
+import { delay } from '../../common/wait.ts';
 import { ApiError } from '../contracts/errors.ts';
 import { table } from './markdown.ts';
 import type { Page } from './page.ts';
@@ -23,19 +24,26 @@ interface Tarball {
 /** Where the packages are that this release was built with, and the root that clients use. */
 export interface Packages {
   readonly packagesFolder: string;
+  /** The id of the process that builds them now, if one does. */
+  readonly packagesBuildId?: number | undefined;
   readonly publicUrl: string;
+  /** Whether this process has begun to end: then no request waits. */
+  readonly isDraining: () => boolean;
 }
 
 const PATH = '/packages/';
 const INDEX = 'index.json';
 /** Of what a release changes. */
 const LASTING_SECONDS = 10;
-/** The first `npm start` of a checkout builds them after everything else. */
 const BUILD_RETRY_SECONDS = 10;
+const BUILD_POLL_MS = 250;
+/** The first build takes a minute, on a busy machine some. */
+const BUILD_WAIT_MS_MAX = 300_000;
 const BYTES_PER_KB = 1_000;
 
 /** GET /packages/: what can be installed without a checkout, with the sha512 of each file. */
-export function packagesPage({ packagesFolder, publicUrl }: Packages): Page {
+export function packagesPage(packages: Packages): Page {
+  const { publicUrl } = packages;
   return {
     path: PATH,
     source: '/docs/packages.md',
@@ -62,7 +70,7 @@ The first line asks for the address of the newest file, which holds a hash of th
 
 Who does not trust this service builds the packages from the repository: \`npm ci && npm run build\` prints the same lines, byte for byte. Or compare with the list of the release. This page proves nothing against the service that wrote it.
 `,
-    live: async () => describeTarballs(await readTarballs(packagesFolder), publicUrl),
+    live: async () => describeTarballs(await readTarballs(packages), publicUrl),
   };
 }
 
@@ -78,10 +86,11 @@ function describeTarballs(tarballs: readonly Tarball[], publicUrl: string): stri
  * GET /packages/{name}: `index.json`, the address of a package's file by the last part of its name,
  * or a file.
  */
-export function servePackage({ packagesFolder, publicUrl }: Packages): RequestHandler {
+export function servePackage(packages: Packages): RequestHandler {
+  const { packagesFolder, publicUrl } = packages;
   return async (request, response) => {
     const name = String(request.params.name);
-    const tarballs = (await readTarballs(packagesFolder)).map((tarball) => ({
+    const tarballs = (await readTarballs(packages)).map((tarball) => ({
       ...tarball,
       url: `${publicUrl}${PATH}${tarball.file}`,
     }));
@@ -105,16 +114,38 @@ export function servePackage({ packagesFolder, publicUrl }: Packages): RequestHa
   };
 }
 
-/** @throws ApiError service_unavailable where this copy's packages are not built yet */
-async function readTarballs(folder: string): Promise<readonly Tarball[]> {
-  try {
-    return JSON.parse(await readFile(join(folder, INDEX), 'utf8'));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new ApiError(
-      'service_unavailable',
-      'The packages are not built yet: npm start builds them in its first minute, and npm run build at once.',
-      { retryAfterSeconds: BUILD_RETRY_SECONDS },
-    );
+/**
+ * Waits for a build that runs, since `curl -f` says little of an error.
+ *
+ * @throws ApiError service_unavailable where this copy's packages are not built
+ */
+async function readTarballs(packages: Packages): Promise<readonly Tarball[]> {
+  const { packagesFolder, packagesBuildId, isDraining } = packages;
+  const deadline = performance.now() + BUILD_WAIT_MS_MAX;
+  for (;;) {
+    // Asked before the list is read: a build may end in between.
+    const isComing = !isDraining() && performance.now() < deadline && isRunning(packagesBuildId);
+    try {
+      return JSON.parse(await readFile(join(packagesFolder, INDEX), 'utf8'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      if (!isComing) throw notBuilt();
+    }
+    await delay(BUILD_POLL_MS);
   }
 }
+
+function isRunning(processId: number | undefined): boolean {
+  if (processId === undefined) return false;
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+const notBuilt = () =>
+  new ApiError('service_unavailable', 'The packages are not built: npm run build builds them.', {
+    retryAfterSeconds: BUILD_RETRY_SECONDS,
+  });

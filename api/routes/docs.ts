@@ -45,7 +45,7 @@ const HITS_MAX = 50;
  * @returns the frame of the pages, for what else is answered with a page
  */
 export function serveDocs(app: Express, services: DocsServices): Frame {
-  const { publicUrl, packagesFolder, console: webApp } = services;
+  const { publicUrl, console: webApp } = services;
   const document = buildDocument(publicUrl);
   const deployment = { publicUrl, nodeOption: nodeOptionOf(webApp) };
   const pages = listPages(services, referencePage(document), guidePages(deployment));
@@ -60,7 +60,7 @@ export function serveDocs(app: Express, services: DocsServices): Frame {
   app.get('/docs/search', serveSearch(sections, frame));
   app.get('/llms.txt', serveText('text', llmsText(pages, deployment)));
   app.get('/llms-full.txt', serveText('text', llmsFullText(pages, deployment)));
-  app.get('/packages/:name', servePackage({ publicUrl, packagesFolder }));
+  app.get('/packages/:name', servePackage(services));
   app.get('/receipts/svc_verify.py', serveText('text', readReceipts('python/svc_verify.py')));
   app.get('/receipts/vectors.json', serveText('json', readReceipts('vectors.json')));
   // Otherwise it is the web app's first page.

@@ -29,9 +29,13 @@ function startBuild(script: string, priority?: number) {
   });
   const closed = once(build, 'close');
   return {
+    /** Its process; undefined where none could be started. */
+    id: build.pid,
     /** Resolves with the fault, or with undefined once everything is built. */
-    fault: closed.then(([code]): string | undefined =>
-      code === 0 ? undefined : complaint.trim() || `the build ended with ${code}`,
+    fault: closed.then(
+      ([code]): string | undefined =>
+        code === 0 ? undefined : complaint.trim() || `the build ended with ${code}`,
+      (error: Error) => error.message,
     ),
     /** Ends it; the files that are served stay whole. */
     async stop(): Promise<void> {

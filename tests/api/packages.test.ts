@@ -1,5 +1,7 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ownFolder } from '../../testing/ownFolder.ts';
@@ -47,6 +49,35 @@ describe('/packages/', () => {
       });
     },
   );
+
+  it.each(['writes the list', 'fails'])('waits for a build that runs, until it %s', async (end) => {
+    const folder = join(packagesFolder, end);
+    mkdirSync(folder);
+    const build = spawn(process.execPath, ['-e', 'process.stdin.resume()']);
+    const building = await serveApp({
+      ...{ publicUrl, packagesFolder: folder, packagesBuildId: build.pid },
+    });
+    try {
+      let isAnswered = false;
+      const answers = ['', 'cli', 'index.json'].map(async (path) => {
+        const { status } = await read(path, building);
+        isAnswered = true;
+        return status;
+      });
+      // Another request is answered before one that waits.
+      await read('none/none', building);
+      expect(isAnswered).toBe(false);
+      const isBuilt = end === 'writes the list';
+      if (isBuilt)
+        writeFileSync(join(folder, 'index.json'), JSON.stringify([{ ...listed, integrity }]));
+      build.stdin.end();
+      await once(build, 'exit');
+      expect(await Promise.all(answers)).toEqual(Array(3).fill(isBuilt ? 200 : 503));
+    } finally {
+      build.kill();
+      await building.close();
+    }
+  });
 
   it.each(['', 'cli', 'index.json'])(
     'names npm run build where none is built (%s)',

@@ -139,6 +139,11 @@ describe('a stack without a data folder', () => {
     await complete(stack);
   });
 
+  it('prints where its packages are once they are built', async () => {
+    await until(() => started.output().includes(` s  packages  ${stack.baseUrl}/packages/\n`));
+    expect((await fetch(`${stack.baseUrl}/packages/cli`)).status).toBe(200);
+  });
+
   it('leaves nothing behind after SIGTERM', async () => {
     await started.stop();
     expectNothingLeft();
