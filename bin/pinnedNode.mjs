@@ -14,19 +14,27 @@ const SIGNAL_EXIT_BASE = 128;
 /** The oldest Node without npm's warnings; the start itself runs on older ones. */
 const OLDEST_MAJOR = 22;
 
-/** Installs what the lockfile says when nothing is installed, or package-lock.json has changed since. */
-export function installIfNeeded() {
+/** Whether something is installed, and package-lock.json has not changed since. */
+export function isInstalled() {
   const installed = statSync(join(root, 'node_modules/.package-lock.json'), {
     throwIfNoEntry: false,
   });
-  if (installed && installed.mtimeMs >= statSync(join(root, 'package-lock.json')).mtimeMs) return;
+  const { mtimeMs } = statSync(join(root, 'package-lock.json'));
+  return installed !== undefined && installed.mtimeMs >= mtimeMs;
+}
+
+/** Installs what the lockfile says, where it is not installed. */
+export function installIfNeeded() {
+  if (isInstalled()) return;
   // In place of npm's warnings, a line for each package that wants a newer one: .npmrc silences them.
   const [major] = process.versions.node.split('.');
   const own =
     Number(major) < OLDEST_MAJOR
       ? `, and the Node 24 that they need, since this is ${process.version}`
       : '';
-  process.stderr.write(`Installing the dependencies${own} (once, about a minute) …\n`);
+  process.stderr.write(
+    `Installing the dependencies${own} (once: 1 GB, in one to a few minutes) …\n`,
+  );
   const npm = process.env.npm_execpath ?? '';
   // Not `npm ci`: that would remove all that is installed first, where a package or two have changed.
   const args = ['install', '--no-save', '--include=dev', '--no-audit', '--no-fund'];
@@ -83,7 +91,8 @@ function findPinnedNode() {
   );
 }
 
-function fail(message) {
+/** Ends the process with a message that says what to do. @param {string} message */
+export function fail(message) {
   process.stderr.write(`${message}\n`);
   process.exit(1);
 }

@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { findListenFault } from '../common/net/listenFault.mjs';
 import { delay } from '../common/wait.ts';
 import { StackError } from './config.ts';
 
@@ -15,7 +14,7 @@ const PORT_MAX = 32_000;
 export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(PORT_MIN, PORT_MAX);
-    if (await isFree('127.0.0.1', port)) return port;
+    if ((await findListenFault('127.0.0.1', port)) === undefined) return port;
   }
 }
 
@@ -34,26 +33,10 @@ export async function waitForFreePort(input: {
 }): Promise<void> {
   const { host, port, timeoutMs } = input;
   const deadline = performance.now() + timeoutMs;
-  while (!(await isFree(host, port))) {
-    if (performance.now() >= deadline) {
-      throw new StackError(`Port ${port} on ${host} is taken. Choose another: PORT=8180 npm start`);
-    }
+  for (;;) {
+    const fault = await findListenFault(host, port);
+    if (fault === undefined) return;
+    if (!fault.isTaken || performance.now() >= deadline) throw new StackError(fault.message);
     await delay(POLL_MS);
   }
-}
-
-async function isFree(host: string, port: number): Promise<boolean> {
-  const server = createServer();
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') return false;
-    const setting = code === 'EACCES' ? 'PORT' : 'HOST';
-    throw new StackError(`${setting}: cannot be listened on: ${message}. Choose another.`);
-  }
-  server.close();
-  await once(server, 'close');
-  return true;
 }

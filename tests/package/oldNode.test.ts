@@ -55,7 +55,10 @@ describe('a checkout on Node 20, with the npm that comes with it', () => {
 
   it('starts on the Node that it brings, with one sentence about that', async () => {
     const project = join(folder, 'started');
-    copy(['.npmrc', 'bin/pinnedNode.mjs', 'stack/launch.mjs'], project);
+    copy(
+      ['.npmrc', 'common/net/listenFault.mjs', 'bin/pinnedNode.mjs', 'stack/launch.mjs'],
+      project,
+    );
     const { name, version, engines } = rootPackage;
     const scripts = { start: rootPackage.scripts.start };
     const brought = { name: 'node', version: '24.0.0', bin: { node: 'bin/node' } };
@@ -83,7 +86,7 @@ describe('a checkout on Node 20, with the npm that comes with it', () => {
 
     expect(stderr).toBe(
       'Installing the dependencies, and the Node 24 that they need, since this is v20.19.0 ' +
-        '(once, about a minute) …\n',
+        '(once: 1 GB, in one to a few minutes) …\n',
     );
     expect(stdout.trim().split('\n').at(-1)).toBe(process.version);
     expect(existsSync(join(project, 'node_modules/node/bin/node'))).toBe(true);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { join } from 'node:path';
+import { resolve as absolute, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { createStartChecks as createApiChecks } from '../../api/checks.ts';
@@ -151,7 +151,7 @@ async function asOther<Result>(run: () => Promise<Result>): Promise<Result> {
 /** Starts a process as an operator does, to its end. */
 function startProcess(main: string, settings: Settings, ...args: string[]) {
   const env = { ...MACHINE_ENVIRONMENT, ...settings };
-  const command = [join(PROJECT_FOLDER, main), ...args];
+  const command = [absolute(PROJECT_FOLDER, main), ...args];
   const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
   return new Promise<{ code: number; lines: string[]; errors: string[] }>((resolve) => {
     execFile(process.execPath, command, { cwd: at('place'), env }, (error, output, text) => {
@@ -271,6 +271,18 @@ describe('a start with a wrong setting', () => {
     const [fault] = await faultsOf(checks);
     expect(fault).toMatch(/^FAILED {2}database +DATABASE_URL cannot be used: connect ECONNREFUSED/);
     expect(`${stack}${fault}`).not.toContain(SECRET);
+  });
+
+  it('names a port that is taken before it installs anything', async () => {
+    const checkout = at('not-installed');
+    for (const path of ['common/net/listenFault.mjs', 'bin/pinnedNode.mjs', 'stack/launch.mjs']) {
+      cpSync(join(PROJECT_FOLDER, path), join(checkout, path));
+    }
+    writeFileSync(join(checkout, 'package-lock.json'), '{}');
+    expect(await startProcess(join(checkout, 'stack/launch.mjs'), { PORT: takenPort })).toEqual({
+      ...{ code: 1, lines: [] },
+      errors: [expect.stringContaining('is taken. Choose another: PORT=8180 npm start')],
+    });
   });
 
   it('names a file in the place of the folder of npm start', async () => {
