@@ -22,7 +22,8 @@ function requireNode() {
   const oldest = engines.node.replace('>=', '');
   const order = { numeric: true };
   if (process.versions.node.localeCompare(oldest, undefined, order) >= 0) return;
-  process.stderr.write(`svc needs Node ${oldest} or newer, and this is ${process.version}.\n`);
+  const needed = `svc needs Node ${oldest} or newer, and this is ${process.version}.`;
+  process.stderr.write(`${needed} Install one beside it: npm install node@24\n`);
   process.exit(1);
 }
 

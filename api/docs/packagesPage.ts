@@ -51,7 +51,7 @@ export function packagesPage(packages: Packages): Page {
     summary: 'The commands, the client, the tests and the receiver, to be installed by address.',
     text: `# Packages
 
-The code of this release, for use without a checkout. Install a package by its address. The names are on no registry yet, so never install them by name.
+The code of this release, for use without a checkout. Install a package by its address. The names are on no registry yet, so never install them by name. The commands need Node 22.19 or newer; beside an older one, \`npm install node@24\` brings it.
 
 \`\`\`sh
 npm install "$(curl -fsS ${publicUrl}${PATH}cli)"

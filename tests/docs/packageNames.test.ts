@@ -36,6 +36,20 @@ describe('the packages', () => {
     expect(matchesIn(files, /npm install "\$\(curl -fsS [^)]+\/packages\/\w+\)"/g)).not.toEqual([]);
   });
 
+  it('stand beside the Node that the commands need, and how to get it', () => {
+    const { engines } = JSON.parse(readSource('cli/package.json')) as { engines: { node: string } };
+    const oldest = `Node ${engines.node.replace('>=', '')} or newer`;
+    const pages = files.filter((path) =>
+      /\/packages\/cli\)"|\{PATH\}cli\)"/.test(readSource(path)),
+    );
+    expect(pages.length).toBeGreaterThan(7);
+    const silent = pages.filter((path) => {
+      const text = readSource(path);
+      return !text.includes(oldest) || !text.includes('npm install node@24');
+    });
+    expect(silent).toEqual([]);
+  });
+
   it('come with a version of web3.js where they need it', () => {
     const installs = matchesIn(
       files,

@@ -283,7 +283,7 @@ registry.describe.each(INSTALLABLE_LINES)('svc on the oldest Node %i', (line) =>
     const command = [`node_modules/${nameOf('cli')}/svc.mjs`, '--help'];
     const running = projectOf('cli').run(nodes.get(line) as string, command);
     await expect(running).rejects.toThrow(
-      /^svc needs Node 22\.19 or newer, and this is v\d+\.\d+\.\d+\.$/m,
+      /^svc needs Node 22\.19 or newer, and this is v[\d.]+\. Install one beside it: npm install node@24$/m,
     );
   });
 });
