@@ -21,6 +21,8 @@ if (event.event === 'job.settled') console.log(event.data.job_id);
 `,
   ],
   ['a name that nothing introduced', 'ts', 'await escrow.refund(nothing);\n'],
+  ['JavaScript', 'js', 'const seen = new Set(;\n'],
+  ['types in JavaScript', 'js', 'const seen = new Set<string>();\n'],
   ['Python', 'python', 'def verify(:\n'],
   ['a script', 'sh', 'if true; then echo "yes\n'],
   ['a command of a session', 'console', '$ echo $(date\nThu Nov 26\n'],

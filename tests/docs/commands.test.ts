@@ -125,10 +125,14 @@ describe('the commands in the documents', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('are files of the project or beside the document, when node starts them', () => {
+  it('are files of the project or of the document, when node starts them', () => {
     const named = commandsOf(/\bnode ([\w/-]+\.(?:ts|mjs))/g);
     const folders = new Set(['', ...documents.map(({ path }) => dirname(path))]);
+    const saved = documents.flatMap(({ text }) =>
+      [...text.matchAll(/Save this as `([^`]+)`/g)].map(([, name]) => name),
+    );
     const exists = (path: string): boolean =>
+      saved.includes(path) ||
       [...folders].some((folder) => existsSync(join(checkout, folder, path)));
 
     expect(named.length).toBeGreaterThan(1);

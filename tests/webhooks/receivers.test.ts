@@ -32,16 +32,16 @@ const commandsWith = (text: string): string[] =>
 
 const python = needs('packages of PyPI');
 const shell = needs('curl', 'openssl');
-const typescript = {
-  language: 'ts',
+const javascript = {
+  language: 'js',
   source: 'examples/api/typescript/webhook.ts',
-  savedAs: 'webhook.mts',
+  savedAs: 'webhook.mjs',
   command: [process.execPath, 'webhook.ts'] as const,
-  starting: 'node webhook.mts',
+  starting: 'node webhook.mjs',
   wanted: needs(),
 };
 const receivers = [
-  typescript,
+  javascript,
   {
     language: 'python',
     source: 'examples/api/python/webhook.py',

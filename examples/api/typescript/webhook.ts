@@ -1,4 +1,4 @@
-// A receiver of webhooks, with express: node webhook.ts
+// A receiver of webhooks, with express, in plain JavaScript.
 
 import { verifyWebhook, WebhookVerificationError } from '@svc-inference/webhooks';
 import express from 'express';
@@ -7,7 +7,7 @@ const { WEBHOOK_SECRET: secret, PORT = '3000' } = process.env;
 if (!secret) throw new Error("Set WEBHOOK_SECRET to the webhook's secret");
 
 // Yours belongs where it survives a restart, written together with what the event changes.
-const seen = new Set<string>();
+const seen = new Set();
 
 const app = express();
 // The raw bytes: express.json() would lose what was signed.

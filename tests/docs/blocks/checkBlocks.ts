@@ -1,3 +1,4 @@
+import { stripTypeScriptTypes } from 'node:module';
 import { parseAllDocuments } from 'yaml';
 import type { CodeBlock } from '../documents.ts';
 import type { Fault } from './fault.ts';
@@ -26,9 +27,14 @@ const parseYaml = (code: string): void => {
   for (const { errors } of parseAllDocuments(code)) if (errors[0]) throw errors[0];
 };
 
+const parseJavaScript = (code: string): void => {
+  if (stripTypeScriptTypes(code) !== code) throw new Error('it has types, which are TypeScript');
+};
+
 /** What looks at the code of each language. A language without a check is a fault. */
 export const CHECKS: Readonly<Record<string, Check>> = {
   ts: checkTypes,
+  js: each(parseJavaScript),
   python: checkPython,
   sh: each(checkShell),
   console: each(checkConsole),
