@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type LoadCommand, PUBLISHED, runProgram } from './program.ts';
+import { type LoadCommand, runProgram, withWebhooks } from './program.ts';
 import { CommandError } from './terminal/output.ts';
 
 /** Commands that need the database or the service, which this package does not contain. */
@@ -29,7 +29,6 @@ function explain(name: string, words = name): Command {
 }
 
 await runProgram([
-  ...PUBLISHED.filter(([verb]) => verb !== 'webhooks'),
-  ['webhooks', loadWebhooks],
+  ...withWebhooks(loadWebhooks),
   ...OPERATORS.map((verb) => [verb, async () => explain(verb)] as const),
 ]);

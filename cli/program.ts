@@ -4,22 +4,30 @@ import { CommandError } from './terminal/output.ts';
 
 /** A command, loaded on demand because all of them together load slowly. */
 export type LoadCommand = () => Promise<Command>;
+export type Verb = readonly [name: string, load: LoadCommand];
 
-/** The commands for clients, auditors and workers, which need neither database nor service. */
-export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
+/**
+ * The commands for customers, auditors and workers, in the order of their first use. They need neither
+ * database nor service.
+ */
+export const PUBLISHED: readonly Verb[] = [
+  ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
+  ['credits', async () => (await import('./wallet/credits.ts')).createCreditsCommand()],
+  ['key', async () => (await import('./wallet/key.ts')).createKeyCommand()],
   ['verify', async () => (await import('./verify.ts')).createVerifyCommand()],
+  ['webhooks', async () => (await import('./wallet/webhooks.ts')).createWebhooksCommand()],
+  ['alerts', async () => (await import('./wallet/alerts.ts')).createAlertsCommand()],
   ['audit', async () => (await import('./audit.ts')).createAuditCommand()],
+  ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
   ['model', async () => (await import('./models/model.ts')).createModelCommand()],
   ['send', async () => (await import('./send.ts')).createSendCommand()],
-  ['keygen', async () => (await import('./keygen.ts')).createKeygenCommand()],
   ['token-account', async () => (await import('./tokenAccount.ts')).createTokenAccountCommand()],
-  ['credits', async () => (await import('./wallet/credits.ts')).createCreditsCommand()],
-  ['webhooks', async () => (await import('./wallet/webhooks.ts')).createWebhooksCommand()],
-  ['key', async () => (await import('./wallet/key.ts')).createKeyCommand()],
-  ['alerts', async () => (await import('./wallet/alerts.ts')).createAlertsCommand()],
-  ['worker', async () => (await import('./worker.ts')).createWorkerCommand()],
   ['localnet', async () => (await import('./localnet/localnet.ts')).createLocalnetCommand()],
 ];
+
+/** The same, with other commands of `svc webhooks`. */
+export const withWebhooks = (load: LoadCommand): Verb[] =>
+  PUBLISHED.map((verb) => (verb[0] === 'webhooks' ? ['webhooks', load] : verb));
 
 /**
  * Runs the command that `args` names. How it ended is the process's exit code.
@@ -28,7 +36,7 @@ export const PUBLISHED: readonly [verb: string, load: LoadCommand][] = [
  * @param options.output where help and misuse are written
  */
 export async function runProgram(
-  verbs: readonly (readonly [verb: string, load: LoadCommand])[],
+  verbs: readonly Verb[],
   {
     args = process.argv.slice(2),
     output = {},
@@ -40,7 +48,7 @@ export async function runProgram(
   };
   const program = new Command('svc')
     .description(
-      'Operates the service. Exit code 1: refused or failed, and why is on standard error.',
+      'Buys, checks, serves and operates inference. Exit code 1: refused or failed, and why is on standard error.',
     )
     .version(version);
   const named = verbs.find(([verb]) => verb === args[0]);

@@ -74,8 +74,8 @@ describe('svc', () => {
       .map(([, verb = '', line = '']) => [verb, line] as const)
       .filter(([verb]) => verb !== 'help');
     expect(verbs.map(([verb]) => verb).join(' ')).toBe(
-      'keys webhooks indexer disputes canary migrate roles verify audit model send ' +
-        'keygen token-account credits key alerts worker localnet',
+      'keygen credits key verify webhooks alerts audit worker model send token-account localnet ' +
+        'keys indexer disputes canary migrate roles',
     );
     for (const [verb, line] of verbs) {
       const { output, error, code } = await runCli([verb, '--help']);
