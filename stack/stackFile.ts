@@ -28,6 +28,8 @@ export interface StackDescription {
   wsUrl: string;
   programId: string;
   databaseUrl: string;
+  /** Opens the secrets that are sealed in the database. */
+  secretsKey: string;
   wallet: string;
   /** The web app; null where its pages could not be built. */
   consoleUrl: string | null;

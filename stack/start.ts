@@ -104,7 +104,7 @@ export async function startStack(
   const stack: StackDescription = {
     ...{ baseUrl, apiKey, model: TRIAL_MODEL, rpcUrl, wsUrl },
     programId: config.SVC_PROGRAM_ID.toBase58(),
-    ...{ databaseUrl, wallet, consoleUrl, pid: process.pid },
+    ...{ databaseUrl, secretsKey: shared.SVC_SECRETS_KEY, wallet, consoleUrl, pid: process.pid },
   };
   shutdown.add('description', () => removeStackFile(folder));
   await writeStackFile(folder, stack);

@@ -18,6 +18,7 @@ import {
 import { delay } from '../../common/wait.ts';
 import { EXCHANGE_MS_MAX } from '../../indexer/webhooks/deliver/exchange.ts';
 import { resealSecrets } from '../../indexer/webhooks/resealSecrets.ts';
+import { readStackFile, STACK_FOLDER } from '../../stack/stackFile.ts';
 import { listDeliveries } from '../../webhookOperations/deliveries.ts';
 import type { DeliveryStatus } from '../../webhookOperations/deliveryStatuses.ts';
 import { editWebhook, type WebhookChange } from '../../webhookOperations/editWebhook.ts';
@@ -155,13 +156,22 @@ export async function edit(
   console.error(`The webhook ${webhookId} is changed, and active.`);
 }
 
-/** Prints a new secret. @throws CommandError without the service's sealing keys */
+/**
+ * Prints a new secret. Its sealing keys are those of the environment, or else that of the stack that
+ * runs on this database in the current folder.
+ *
+ * @throws CommandError without the service's sealing keys
+ */
 export async function rotate(
   pool: pg.Pool,
   webhookId: string,
+  databaseUrl: string,
   environment: NodeJS.ProcessEnv = process.env,
 ): Promise<void> {
-  const sealing = readSealing(environment);
+  const stack = readStackFile(STACK_FOLDER);
+  const isOfStack = stack?.databaseUrl === databaseUrl && !namesSealing(environment);
+  const settings = isOfStack ? { SVC_SECRETS_KEY: stack.secretsKey } : environment;
+  const sealing = readSealing(settings);
   const secret = await asCommandError(
     () => rotateSecret(pool, sealing, anyWallets(webhookId)),
     (error) =>
@@ -191,6 +201,9 @@ export async function reseal(
       unreadableIds.join('\n'),
   );
 }
+
+const namesSealing = (environment: NodeJS.ProcessEnv): boolean =>
+  Object.entries(environment).some(([name, value]) => /^SVC_SECRETS_KEY/.test(name) && value);
 
 /** @throws CommandError with the name of the key that is missing, malformed or a duplicate */
 function readSealing(environment: NodeJS.ProcessEnv): Sealing {

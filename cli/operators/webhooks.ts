@@ -59,7 +59,7 @@ export function createWebhooksCommand(): Command {
   webhooks
     .command('rotate <webhook>')
     .description('make a new secret, shown once; for 24 hours both secrets sign')
-    .action((webhook: string) => onWebhooks((pool) => rotate(pool, webhook)));
+    .action((webhook: string) => onWebhooks((pool, url) => rotate(pool, webhook, url)));
   webhooks
     .command('reseal')
     .description('seal all webhook secrets with a new SVC_SECRETS_KEY')
@@ -104,7 +104,7 @@ const explain = messageOf(
   BudgetSpentError,
 );
 
-function onWebhooks(work: (pool: pg.Pool) => Promise<void>): Promise<void> {
+function onWebhooks(work: (pool: pg.Pool, databaseUrl: string) => Promise<void>): Promise<void> {
   return asCommandError(() => withDatabase(work), explain);
 }
 

@@ -1,14 +1,18 @@
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { STACK_FOLDER, type StackDescription, writeStackFile } from '../../../stack/stackFile.ts';
 import { runCli } from '../../../testing/cli.ts';
 import { bought } from '../../../testing/indexer/creditEvents.ts';
 import { SECRETS_KEY } from '../../../testing/indexer/indexerProcess.ts';
 import { ownReceiver, ownWebhookScene } from '../../../testing/indexer/own.ts';
 import { refuse } from '../../../testing/indexer/receiver.ts';
 import { WALLET } from '../../../testing/indexer/webhookScene.ts';
+import { ownFolder } from '../../../testing/ownFolder.ts';
 
 const scene = await ownWebhookScene({ isKept: true });
 const receiver = await ownReceiver();
 const id = await scene.addWebhook({ url: receiver.url });
+const cwd = ownFolder('svc-beside-stack');
 
 /** Runs `svc webhooks` as an operator does. */
 const svc = (args: string[], settings: Record<string, string> = {}) =>
@@ -47,7 +51,7 @@ describe('svc webhooks', () => {
     await stop();
   });
 
-  it("prints a new secret once, and only with the service's sealing key", async () => {
+  it("prints a new secret once, with the service's or the stack's sealing key", async () => {
     const rotated = await svc(['rotate', id], { SVC_SECRETS_KEY: SECRETS_KEY });
     expect(rotated).toMatchObject({ output: expect.stringMatching(/^whsec_\S+\n$/), code: 0 });
     const other = Buffer.alloc(32, 9).toString('base64');
@@ -55,6 +59,10 @@ describe('svc webhooks', () => {
     expect(refused).toMatchObject({ code: 1, output: '' });
     expect(refused.error).toMatch(/^SVC_SECRETS_KEY is not the service's/);
     expect((await svc(['rotate', id])).error).toMatch(/^Set SVC_SECRETS_KEY/);
+
+    const stack = { databaseUrl: scene.databaseUrl, secretsKey: SECRETS_KEY } as StackDescription;
+    await writeStackFile(join(cwd, STACK_FOLDER), stack);
+    expect(await runCli(['webhooks', 'rotate', id], { cwd })).toMatchObject({ code: 0 });
   });
 
   it('reseals all secrets, and fails with the names of those it cannot open', async () => {
