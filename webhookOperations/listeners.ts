@@ -193,3 +193,28 @@ export async function selectListenerEvents(
   });
   return rows;
 }
+
+/** What the receiver behind a listener made of an event. @param answer.statusCode 0 without an answer */
+export async function recordAnswer(
+  database: Database,
+  answer: { sessionId: string; eventId: string; statusCode: number },
+): Promise<void> {
+  await database.query(
+    'update service.listener_events set status_code = $3 where session_id = $1 and event_id = $2',
+    [answer.sessionId, answer.eventId, answer.statusCode],
+  );
+}
+
+/** The answers to a wallet's event, one for each listener that has it; null before one is known. */
+export async function selectAnswers(
+  database: Database,
+  event: { wallet: string; eventId: string },
+): Promise<(number | null)[]> {
+  const { rows } = await database.query<{ status_code: number | null }>(
+    `select status_code from service.listener_events
+     join service.webhook_listeners using (session_id)
+     where wallet = $1 and event_id = $2`,
+    [event.wallet, event.eventId],
+  );
+  return rows.map(({ status_code }) => status_code);
+}

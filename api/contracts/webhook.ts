@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { normalizeUrl } from '../../common/net/urls.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { route } from './route.ts';
-import { bodyOf, count, listOf, textOfLength, time, timeNullable } from './values.ts';
+import { bodyOf, count, done, listOf, textOfLength, time, timeNullable } from './values.ts';
 
 /** In UTF-8. With the wallet and all kinds of events, it must fit into an entry of the index. */
 const URL_BYTES_MAX = 2_048;
@@ -125,6 +125,14 @@ const triggered = z.object({
   listeners: count.describe('Terminals that it is sent to.'),
 });
 
+const statusCode = z.int().min(0).max(999).describe('Of its receiver; 0 without an answer.');
+
+const listenerAnswer = bodyOf({ event_id: z.string().max(64), status_code: statusCode });
+
+const listenerAnswers = z.object({
+  status_codes: z.array(statusCode.nullable()).describe('One a terminal; null before its answer.'),
+});
+
 const WEBHOOK = '/webhooks/:webhook_id';
 
 export const webhookRoutes = {
@@ -172,6 +180,15 @@ export const webhookOperationRoutes = {
     summary:
       "every event of the wallet as it comes: [the listener's stream](#the-listeners-stream)",
     form: 'text/event-stream',
+  }),
+  answerEvent: route('POST', '/webhooks/listen/answers', ['session'], {
+    summary: "say how the receiver behind the session's listener answered an event",
+    body: listenerAnswer,
+    answer: done,
+  }),
+  getAnswers: route('GET', '/webhooks/listen/answers/:event_id', ['session'], {
+    summary: "how the receivers behind the wallet's listeners answered an event",
+    answer: listenerAnswers,
   }),
   triggerEvent: route('POST', '/webhooks/trigger', ['session'], {
     needsAccount: true,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Sealing } from '../../common/sealing.ts';
 import type { Budget } from '../../webhookOperations/budget.ts';
+import { recordAnswer, selectAnswers } from '../../webhookOperations/listeners.ts';
 import { rotateSecret } from '../../webhookOperations/secrets.ts';
 import { sendTestEvent, triggerEvent } from '../../webhookOperations/sendTest.ts';
 import {
@@ -41,6 +42,13 @@ export function webhookOperationHandlers(services: {
       const resumeAfter = request.get('last-event-id');
       const address = addressOf(request);
       return listeners.open({ wallet, sessionId, address, resumeAfter }, response);
+    },
+    async answerEvent({ session: { id: sessionId }, body: { event_id: eventId, status_code } }) {
+      await recordAnswer(pool, { sessionId, eventId, statusCode: status_code });
+      return { done: true };
+    },
+    async getAnswers({ wallet, params: { event_id: eventId } }) {
+      return { status_codes: await selectAnswers(pool, { wallet, eventId }) };
     },
     async triggerEvent({ wallet, body: { event: kind } }) {
       const { example: data } = webhookKinds[kind];

@@ -42,7 +42,7 @@ export async function listen(options: {
     const missing = Number(id) - place - 1;
     if (missing > 0) console.error(`${missing} older events are lost: they waited ten minutes.`);
     place = Number(id);
-    await forward(data, { forwardTo, secret, signal });
+    await forward(data, { session, forwardTo, secret, signal });
   }
 
   function onListening(isResumed: boolean): void {
@@ -110,8 +110,9 @@ async function* connect(
 /** Posts one event as the service does, and prints how it was answered. */
 async function forward(
   body: string,
-  { forwardTo, secret, signal }: { forwardTo: URL; secret: string; signal: AbortSignal },
+  options: { session: Session; forwardTo: URL; secret: string; signal: AbortSignal },
 ): Promise<void> {
+  const { session, forwardTo, secret, signal } = options;
   const { id, event, created_at } = JSON.parse(body) as Record<string, string>;
   const delivery = { eventId: String(id), body, attempt: 1, nowMs: Date.now() };
   const answer = await post(forwardTo, {
@@ -128,7 +129,11 @@ async function forward(
       const isLate = error.name === 'TimeoutError';
       return `no answer (${isLate ? `${EXCHANGE_MS_MAX / 1_000} s` : (error.code ?? error.name)})`;
     });
-  if (!signal.aborted) console.log(`${created_at}  ${event}  ${id}  ${answer}`);
+  if (signal.aborted) return;
+  console.log(`${created_at}  ${event}  ${id}  ${answer}`);
+  // For `svc webhooks trigger`, which otherwise says that this terminal did not answer.
+  const report = { event_id: id, status_code: Number(answer) || 0 };
+  await session.call('POST /webhooks/listen/answers', report).catch(ignore);
 }
 
 /** Whether it may be otherwise the next time. */

@@ -56,9 +56,9 @@ const DELIVERY_MS_MAX = 15_000;
 const POLL_MS = 200;
 
 /**
- * Sends an example of an event, and prints how each webhook answers it.
+ * Sends an example of an event, and prints how each receiver answers it.
  *
- * @throws CommandError where nothing subscribes to it, or a webhook does not accept it
+ * @throws CommandError where nothing subscribes to it, or a receiver does not accept it
  */
 async function trigger(kind: string, call: Session['call']): Promise<void> {
   const answer = await call('POST /webhooks/trigger', { event: kind });
@@ -70,9 +70,27 @@ async function trigger(kind: string, call: Session['call']): Promise<void> {
     );
   }
   console.log(event_id);
-  if (listeners > 0) console.error(`Sent to svc webhooks listen: ${listeners}.`);
-  const accepted = await Promise.all(deliveries.map((each) => showResult(each, call)));
-  if (accepted.includes(false)) throw new CommandError('Not every webhook accepted the event.');
+  const accepted = await Promise.all([
+    listeners === 0 || showAnswers(event_id, call),
+    ...deliveries.map((each) => showResult(each, call)),
+  ]);
+  if (accepted.includes(false)) throw new CommandError('Not every receiver accepted the event.');
+}
+
+const answers = z.object({ status_codes: z.array(z.number().nullable()) });
+
+/** @returns whether the receiver behind each listener accepted it */
+async function showAnswers(eventId: string, call: Session['call']): Promise<boolean> {
+  const read = async () =>
+    answers.parse(await call(`GET /webhooks/listen/answers/${eventId}`)).status_codes;
+  const deadline = performance.now() + DELIVERY_MS_MAX;
+  let codes = await read();
+  while (codes.includes(null) && performance.now() < deadline) {
+    await delay(POLL_MS);
+    codes = await read();
+  }
+  for (const code of codes) console.error(`svc webhooks listen: ${code || 'no answer'}`);
+  return codes.every((code) => code !== null && code >= 200 && code < 300);
 }
 
 /** @returns whether the webhook accepted it */

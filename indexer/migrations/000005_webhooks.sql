@@ -162,6 +162,8 @@ create table service.listener_events (
   body text not null,
   -- Its place in the order of sending; null before.
   position bigint,
+  -- The status of the receiver behind the listener, 0 without an answer; null before it is known.
+  status_code integer,
   stored_at timestamptz not null default now(),
   constraint listener_events_session_id_fkey foreign key (session_id)
     references service.webhook_listeners (session_id) on delete cascade,

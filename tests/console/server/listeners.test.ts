@@ -245,6 +245,16 @@ describe('a triggered event', () => {
     await listener.untilSent(1);
     expect(listener.events().map(({ data }) => data)).toEqual([deliveries[0]?.body]);
     expect(deliveries[0]?.body).toContain('"event":"job.completed","test":true,');
+    const { event_id } = body;
+    const answers = async (cookie = scene.cookie) =>
+      (await scene.call(`GET /webhooks/listen/answers/${event_id}`, { cookie })).body.status_codes;
+    expect(await answers()).toEqual([null]);
+    const answer = { body: { event_id, status_code: 503 } };
+    for (const cookie of [scene.strangerCookie, scene.cookie]) {
+      expect(await answers()).toEqual([null]);
+      await scene.call('POST /webhooks/listen/answers', { cookie, ...answer });
+    }
+    expect([await answers(), await answers(scene.strangerCookie)]).toEqual([[503], []]);
   });
 
   it('has a kind that webhooks can subscribe to', async () => {
