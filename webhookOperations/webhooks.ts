@@ -63,7 +63,16 @@ export interface WebhookSummary {
   readonly pending: number;
   readonly failed: number;
   readonly undelivered: number;
+  /** Of the newest events: their attempts that have ended, and how many of these failed. */
+  readonly recent_attempts: number;
+  readonly recent_failures: number;
+  readonly last_success_at: Date | null;
+  /** Of an event whose attempt has failed; null where none waits. */
+  readonly next_attempt_at: Date | null;
 }
+
+/** How many of the newest events show how a webhook does at present. */
+const RECENT_EVENTS = 20;
 
 /** A wallet's webhooks, oldest first. @param id only this one */
 export async function listWebhooks(
@@ -75,16 +84,39 @@ export async function listWebhooks(
     `select webhook.id, url, events, webhook.status, webhook.created_at,
        case when previous_secret_until > now() then previous_secret_until end
          as previous_secret_until,
-       count(*) filter (where delivery.status = 'pending')::integer as pending,
-       count(*) filter (where delivery.status = 'failed')::integer as failed,
-       count(*) filter (where delivery.status = 'undelivered')::integer as undelivered
+       backlog.*, recent.*, last_success_at, next_attempt_at
      from service.webhooks webhook
-     left join service.webhook_deliveries delivery
-       on delivery.webhook_id = webhook.id and delivery.status <> 'delivered'
+     cross join lateral (
+       select count(*) filter (where status = 'pending')::integer as pending,
+         count(*) filter (where status = 'failed')::integer as failed,
+         count(*) filter (where status = 'undelivered')::integer as undelivered
+       from service.webhook_deliveries
+       where webhook_id = webhook.id and status <> 'delivered'
+     ) backlog
+     cross join lateral (
+       select count(coalesce(error, duration_ms::text))::integer as recent_attempts,
+         count(error)::integer as recent_failures
+       from (
+         select id from service.webhook_deliveries
+         where webhook_id = webhook.id order by created_at desc, id desc limit $3
+       ) newest
+       join service.webhook_attempts on delivery_id = newest.id
+     ) recent
+     left join lateral (
+       select delivered_at as last_success_at from service.webhook_deliveries
+       where webhook_id = webhook.id and status = 'delivered'
+       order by created_at desc, id desc limit 1
+     ) success on true
+     left join lateral (
+       select due_at as next_attempt_at from service.webhook_deliveries
+       where webhook_id = webhook.id and status = 'pending' and due_at < 'infinity'
+         -- The first attempt, while it is made, has not failed.
+         and attempts > case when taken_until is null then 0 else 1 end
+       order by due_at, id limit 1
+     ) next on true
      where wallet = $1 and ($2::text is null or webhook.id = $2)
-     group by webhook.id
      order by webhook.created_at, webhook.id`,
-    [wallet, id ?? null],
+    [wallet, id ?? null, RECENT_EVENTS],
   );
   return rows;
 }

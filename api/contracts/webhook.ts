@@ -93,6 +93,10 @@ const consoleWebhook = webhookObject.extend({
   pending: count,
   failed: count,
   undelivered: count,
+  recent_attempts: count.describe('Those of its newest 20 events that have ended.'),
+  recent_failures: count.describe('How many of these failed.'),
+  last_success_at: timeNullable,
+  next_attempt_at: timeNullable.describe('Of an event whose attempt failed; null: none waits.'),
   previous_secret_until: timeNullable.describe('Until then two secrets sign; null: one does.'),
 });
 

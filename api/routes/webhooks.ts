@@ -51,12 +51,13 @@ function webhookView(
 
 /** The same for a page, with the numbers of what has not arrived. */
 export function summaryView(webhook: WebhookSummary): ConsoleWebhook {
-  const { pending, failed, undelivered, previous_secret_until } = webhook;
+  const { pending, failed, undelivered, recent_attempts, recent_failures } = webhook;
+  const { last_success_at, next_attempt_at, previous_secret_until } = webhook;
   return {
     ...webhookView(webhook),
-    pending,
-    failed,
-    undelivered,
+    ...{ pending, failed, undelivered, recent_attempts, recent_failures },
+    last_success_at: last_success_at?.toISOString() ?? null,
+    next_attempt_at: next_attempt_at?.toISOString() ?? null,
     previous_secret_until: previous_secret_until?.toISOString() ?? null,
   };
 }

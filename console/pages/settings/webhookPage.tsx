@@ -14,7 +14,7 @@ import { DeliveriesSection } from './deliveriesSection.tsx';
 import { MISSING } from './deliveryFilters.tsx';
 import { SecretOnce } from './secretOnce.tsx';
 import { EditWebhook } from './webhookDialogs.tsx';
-import { WebhookState } from './webhookValues.tsx';
+import { healthOf, WebhookState } from './webhookValues.tsx';
 
 const MONEY = 'The webhook is as it was. Credits are not affected.';
 
@@ -111,7 +111,8 @@ function Content({ webhook }: { webhook: ConsoleWebhook }) {
       )}
       <Facts
         entries={[
-          ['State', <WebhookState key="state" status={webhook.status} />],
+          ['State', <WebhookState key="state" {...webhook} />],
+          ...healthOf(webhook),
           ['Events', webhook.events.join(', ')],
           ['Id', <code key="id">{webhook.id}</code>],
           ['Created', <Time key="time" time={webhook.created_at} />],

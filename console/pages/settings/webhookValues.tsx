@@ -3,6 +3,7 @@ import { type BodyOf, call } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { countOf, formatCount } from '../../design/formats.ts';
 import { Notice } from '../../design/notice.tsx';
+import { Ago, Ahead } from '../../design/time.tsx';
 import { State, type Tone } from '../../design/values.tsx';
 
 const WEBHOOK_TONES: Readonly<Record<ConsoleWebhook['status'], Tone>> = {
@@ -11,8 +12,24 @@ const WEBHOOK_TONES: Readonly<Record<ConsoleWebhook['status'], Tone>> = {
   disabled: 'idle',
 };
 
-export function WebhookState({ status }: Pick<ConsoleWebhook, 'status'>) {
+/** An active one may fail already: five times for one event end it. */
+export function WebhookState({
+  status,
+  next_attempt_at,
+}: Pick<ConsoleWebhook, 'status' | 'next_attempt_at'>) {
+  if (status === 'active' && next_attempt_at) return <State tone="warn" word="active, failing" />;
   return <State tone={WEBHOOK_TONES[status]} word={status} />;
+}
+
+/** How its attempts went lately, and when it is tried again, for a list of facts. */
+export function healthOf(webhook: ConsoleWebhook) {
+  const { recent_attempts: attempts, recent_failures, last_success_at, next_attempt_at } = webhook;
+  const rate = `${formatCount(recent_failures)} of the last ${countOf(attempts, 'attempt')}`;
+  return [
+    ['Failed', attempts > 0 && rate],
+    ['Last success', last_success_at ? <Ago key="success" time={last_success_at} /> : 'none yet'],
+    ['Next attempt', next_attempt_at && <Ahead key="next" time={next_attempt_at} />],
+  ] as const;
 }
 
 const DELIVERY_TONES: Readonly<Record<Delivery['status'], Tone>> = {

@@ -44,6 +44,9 @@ describeInBrowser('a webhook in the web app', (openScene) => {
     receiver.answer = (response) => void response.writeHead(500).end(HOSTILE);
     await complete(scene.stack);
     await page.getByRole('link', { name: receiver.url }).click();
+    await page.getByText('active, failing').waitFor();
+    await page.getByText(/^\d of the last \d attempts?$/).waitFor();
+    await page.getByText('Next attempt').waitFor();
     await until(async () => {
       await execute(
         scene.stack.databaseUrl,

@@ -77,6 +77,19 @@ describe('a webhook', () => {
     expect((await call(`POST /webhooks/${id}/enable`)).body.status).toBe('active');
   });
 
+  it('shows how its attempts go before the fifth failure', async () => {
+    const shown = async () => (await call('GET /webhooks')).body.data[0];
+    const none = { last_success_at: null, next_attempt_at: null };
+    expect(await shown()).toMatchObject({ recent_attempts: 0, recent_failures: 0, ...none });
+    await announce(1);
+    receiver.answer = refuse;
+    await announce(2);
+    const { last_success_at, next_attempt_at, ...rest } = await shown();
+    expect(rest).toMatchObject({ status: 'active', recent_attempts: 3, recent_failures: 2 });
+    expect(Date.parse(last_success_at)).toBeLessThanOrEqual(Date.now());
+    expect(Date.parse(next_attempt_at)).toBeGreaterThan(Date.now());
+  });
+
   it('is edited as it was made, and keeps its secret', async () => {
     const { body } = await call(`PATCH /webhooks/${id}`, {
       url: 'https://Hooks.example.com:443/b#c',
