@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { route } from './route.ts';
-import { bodyOf, credits, done, time } from './values.ts';
+import { bodyOf, credits, done, time, timeNullable } from './values.ts';
 
 /** The wallet's API key, never the key itself. */
 const keyState = z.object({
@@ -8,6 +8,7 @@ const keyState = z.object({
     .object({
       status: z.enum(['active', 'suspended']),
       created_at: time,
+      last_used_at: timeNullable.describe('To five minutes; null before its first use.'),
       suspended_by: z.enum(['operator', 'indexer']).nullable(),
       suspension_reason: z.string().nullable(),
     })

@@ -3,7 +3,7 @@ import { creditsNumber } from '../../common/format.ts';
 import { createKey, regenerateKey, revokeKey } from '../account/keys.ts';
 import { asApiError } from '../account/refusals.ts';
 import type { CreatedKey, settingsRoutes, Threshold } from '../contracts/settings.ts';
-import { hashKey, selectKeysAndAccounts, selectOpenSuspension } from '../sql/accounts.ts';
+import { selectOpenSuspension } from '../sql/accounts.ts';
 import {
   selectLiveKey,
   selectThreshold,
@@ -17,9 +17,9 @@ const UNSET: ThresholdRow = { threshold_credits: 100n, is_low: false };
 
 /** The wallet's API key, and the threshold of its low-credit alert. */
 export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof settingsRoutes> {
-  async function show(making: Promise<string>): Promise<CreatedKey> {
+  async function show(making: Promise<string>, wallet: string): Promise<CreatedKey> {
     const api_key = await asApiError(making);
-    const [key] = await selectKeysAndAccounts(pool, [hashKey(api_key)]);
+    const key = await selectLiveKey(pool, wallet);
     return { api_key, created_at: (key?.created_at ?? new Date()).toISOString() };
   }
 
@@ -35,7 +35,14 @@ export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof s
       };
       const status = suspension ? 'suspended' : 'active';
       return {
-        key: key ? { status, created_at: key.created_at.toISOString(), ...why } : null,
+        key: key
+          ? {
+              status,
+              created_at: key.created_at.toISOString(),
+              last_used_at: key.last_used_at?.toISOString() ?? null,
+              ...why,
+            }
+          : null,
         ...(suspension && {
           suspension: {
             suspended_at: suspension.suspended_at.toISOString(),
@@ -45,9 +52,9 @@ export function settingsHandlers({ pool }: { pool: pg.Pool }): Handlers<typeof s
         }),
       };
     },
-    postKey: ({ session: { wallet } }) => show(createKey(pool, wallet)),
+    postKey: ({ session: { wallet } }) => show(createKey(pool, wallet), wallet),
     regenerateKey: ({ session: { wallet }, response }) =>
-      show(regenerateKey(pool, wallet, response.locals.arrivedMs)),
+      show(regenerateKey(pool, wallet, response.locals.arrivedMs), wallet),
     async deleteKey({ session: { wallet } }) {
       await asApiError(revokeKey(pool, wallet));
       return { done: true };

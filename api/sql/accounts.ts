@@ -43,6 +43,9 @@ export function hashKey(key: string): string {
  * Keys and balances in one read. Whether a key may be used is read for every request and kept nowhere,
  * so revoking one works at once on every instance.
  *
+ * It also notes the use of each key, at most every five minutes. Another process may be about to note
+ * it: no request waits for that.
+ *
  * Each is looked up by itself. A join of whole tables is right for small ones, but the plan would be
  * kept while they grow.
  *
@@ -55,6 +58,14 @@ export async function selectKeysAndAccounts(
   const { rows } = await database.query<KeyAndAccount & { key_sha256: string }>({
     name: 'select_keys_and_accounts',
     text: `
+      with used as (
+        update service.api_keys set last_used_at = now() where key_sha256 in (
+          select key_sha256 from service.api_keys
+          where key_sha256 = any($1) and revoked_at is null
+            and (last_used_at < now() - interval '5 minutes') is not false
+          for no key update skip locked
+        )
+      )
       select key.key_sha256, key.wallet, key.created_at,
              case when key.revoked_at is not null then 'revoked'
                   when suspension.reason is not null then 'suspended'

@@ -4,6 +4,8 @@ import type { Database } from '../../common/postgres.ts';
 interface LiveKeyRow {
   key_sha256: string;
   created_at: Date;
+  /** Null before its first use. */
+  last_used_at: Date | null;
 }
 
 /** @returns undefined while the wallet has none */
@@ -12,7 +14,8 @@ export async function selectLiveKey(
   wallet: string,
 ): Promise<LiveKeyRow | undefined> {
   const { rows } = await database.query<LiveKeyRow>(
-    'select key_sha256, created_at from service.api_keys where wallet = $1 and revoked_at is null',
+    `select key_sha256, created_at, last_used_at from service.api_keys
+     where wallet = $1 and revoked_at is null`,
     [wallet],
   );
   return rows[0];

@@ -15,6 +15,8 @@ create table service.api_keys (
   wallet text not null,
   status text not null,
   created_at timestamptz not null default now(),
+  -- To five minutes; null before its first use.
+  last_used_at timestamptz,
   revoked_at timestamptz,
   -- Rows that a wallet without an account on the ledger can make are deleted after a time. Null for
   -- good once the wallet had an account: a mirror that is being rebuilt knows none, and every

@@ -8,7 +8,7 @@ import { CompletionCode } from '../../design/completionCode.tsx';
 import { Confirm } from '../../design/confirm.tsx';
 import { Empty, ErrorNotice, Notice, Reading } from '../../design/notice.tsx';
 import { Facts, Row, Section } from '../../design/page.tsx';
-import { Time } from '../../design/time.tsx';
+import { Ago, Time } from '../../design/time.tsx';
 import { State } from '../../design/values.tsx';
 import { useFresh } from '../../session/session.tsx';
 import { SecretOnce } from './secretOnce.tsx';
@@ -120,12 +120,13 @@ function NoKey({ isPending, onCreate }: { isPending: boolean; onCreate: () => vo
 }
 
 function KeyFacts({ apiKey }: { apiKey: NonNullable<KeyState['key']> }) {
-  const { status, created_at } = apiKey;
+  const { status, created_at, last_used_at } = apiKey;
   return (
     <Facts
       entries={[
         ['State', <State key="state" tone={status === 'active' ? 'ok' : 'bad'} word={status} />],
         ['Created', <Time key="time" time={created_at} />],
+        ['Last use', last_used_at ? <Ago key="use" time={last_used_at} /> : 'none yet'],
       ]}
     />
   );

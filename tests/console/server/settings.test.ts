@@ -51,6 +51,23 @@ describe('the key', () => {
     expect((await scene.call('GET /key', { cookie })).status).toBe(200);
   });
 
+  it('shows its last use, which is noted every five minutes at most', async () => {
+    const cookie = await signIn(scene.call, Keypair.generate());
+    const { api_key } = (await scene.call('POST /key', { cookie })).body;
+    const used = async () => (await scene.call('GET /key', { cookie })).body.key.last_used_at;
+    expect(await used()).toBe(null);
+    await account(api_key);
+    const first = await used();
+    await account(api_key);
+    expect([first, await used()]).toEqual([expect.any(String), first]);
+
+    await scene.pool.query(
+      `update service.api_keys set last_used_at = last_used_at - interval '6 minutes'`,
+    );
+    await account(api_key);
+    expect(Date.parse(await used())).toBeGreaterThan(Date.parse(first));
+  });
+
   it('is not replaced by a request that came before it was made', async () => {
     const owner = Keypair.generate();
     const cookie = await signIn(scene.call, owner);
