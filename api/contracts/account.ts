@@ -80,7 +80,10 @@ const accountChange = z.object({
   sequence: amountText,
   event: z.string().describe('The name of the event, such as `JobCompleted`.'),
   at: time.describe('By the ledger.'),
-  available_change_credits: z.int(),
+  charged_credits: credits
+    .nullable()
+    .describe('Of the job that it ended, whose lock is then no change of its own; null of others.'),
+  available_change_credits: z.int().describe('With the lock of the job that it ended.'),
   locked_change_credits: z.int(),
   available_credits: credits
     .nullable()
@@ -112,7 +115,7 @@ export const accountRoutes = {
     },
   }),
   getHistory: route('GET', '/account/history', ['session'], {
-    summary: 'every change of the account, newest first',
+    summary: 'every change of the account, one for each job that has ended, newest first',
     query: historyQuery,
     answer: accountHistory,
   }),

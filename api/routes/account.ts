@@ -41,18 +41,13 @@ export function accountHandlers(services: AccountServices): Handlers<typeof acco
       return pageView({ wallet, address: addressOf(wallet), account, rules, gateway });
     },
     async getHistory({ wallet, query: { before, limit } }) {
-      // Some more, since an earlier event has the balance before, and is seldom far away.
-      const rows = await selectAccountHistory(database, addressOf(wallet), {
-        before,
-        limit: limit + LOOK_BACK,
-      });
-      const { page: data, ...more } = pageOf(changesOf(rows), limit, ({ sequence }) => sequence);
+      const asked = { before, limit: limit + 1 };
+      const rows = await selectAccountHistory(database, addressOf(wallet), asked);
+      const { page: data, ...more } = pageOf(rows.map(changeOf), limit, ({ sequence }) => sequence);
       return { object: 'list', data, ...more };
     },
   };
 }
-
-const LOOK_BACK = 20;
 
 /** The balance that a key spends from. @param account undefined before it is opened */
 function accountView(
@@ -137,29 +132,28 @@ function limitText(credits: bigint): string | null {
   return credits === NO_LIMIT ? null : String(credits);
 }
 
-/** The changes, each with the difference it made. Events without balances leave them as they were. */
-function changesOf(newestFirst: readonly AccountEventRow[]): AccountHistory['data'] {
-  let available = 0n;
-  let locked = 0n;
-  const changes = newestFirst.toReversed().map((row, place) => {
-    const isFirst = place === 0 && row.sequence > 1n;
-    const nextAvailable = row.available_credits ?? available;
-    const nextLocked = row.locked_credits ?? locked;
-    const change = {
-      sequence: String(row.sequence),
-      event: row.event_name,
-      at: isoTime(row.unix_time),
-      available_change_credits: isFirst ? 0 : creditsNumber(nextAvailable - available),
-      locked_change_credits: isFirst ? 0 : creditsNumber(nextLocked - locked),
-      available_credits: row.available_credits === null ? null : creditsNumber(nextAvailable),
-      locked_credits: row.locked_credits === null ? null : creditsNumber(nextLocked),
-      job_id: row.job_id,
-      tx: row.signature,
-      slot: Number(row.slot),
-    };
-    available = nextAvailable;
-    locked = nextLocked;
-    return change;
-  });
-  return changes.toReversed();
+/** What an event changed. One without balances leaves them as they were. */
+function changeOf(row: AccountEventRow): AccountHistory['data'][number] {
+  const { charged_credits: charged, available_credits: available, locked_credits: locked } = row;
+  const differenceOf = (after: bigint | null, before: bigint | null) =>
+    after === null ? 0n : after - (before ?? 0n);
+  const changes =
+    charged === null
+      ? [differenceOf(available, row.available_before), differenceOf(locked, row.locked_before)]
+      : [-charged, 0n];
+  const [availableChange = 0, lockedChange = 0] = changes.map(creditsNumber);
+  const orNull = (credits: bigint | null) => (credits === null ? null : creditsNumber(credits));
+  return {
+    sequence: String(row.sequence),
+    event: row.event_name,
+    at: isoTime(row.unix_time),
+    charged_credits: orNull(charged),
+    available_change_credits: availableChange,
+    locked_change_credits: lockedChange,
+    available_credits: orNull(available),
+    locked_credits: orNull(locked),
+    job_id: row.job_id,
+    tx: row.signature,
+    slot: Number(row.slot),
+  };
 }

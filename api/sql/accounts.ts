@@ -201,11 +201,25 @@ export interface AccountEventRow {
   signature: string;
   slot: bigint;
   job_id: string | null;
+  /** Of the job that it ended; null of any other event. */
+  charged_credits: bigint | null;
   available_credits: bigint | null;
   locked_credits: bigint | null;
+  /** Of the last event before it that states balances. */
+  available_before: bigint | null;
+  locked_before: bigint | null;
 }
 
-/** The events of an account, newest first. @param before only those of lower sequences */
+/** The account's balances, as an event of `journal` states them. */
+const AVAILABLE = `(data ->> 'availableCredits')::numeric`;
+const LOCKED = `coalesce(data ->> 'accountLockedCredits', data ->> 'lockedCredits')::numeric`;
+
+/**
+ * The events of an account, newest first. The lock of a job that has ended is not among them: its end
+ * says all that the job changed.
+ *
+ * @param before only those of lower sequences
+ */
 export async function selectAccountHistory(
   database: Database,
   address: string,
@@ -214,12 +228,26 @@ export async function selectAccountHistory(
   const { rows } = await database.query<AccountEventRow>(
     `select change.sequence, event_name, unix_time, journal.signature, journal.slot,
        'job_' || (data ->> 'jobId') as job_id,
-       (data ->> 'availableCredits')::numeric as available_credits,
-       coalesce(data ->> 'accountLockedCredits', data ->> 'lockedCredits')::numeric
-         as locked_credits
+       case when event_name in ('JobSettled', 'JobCompleted')
+           then (data ->> 'chargedCredits')::numeric
+         when event_name in ('JobFailed', 'JobRefunded') then 0 end as charged_credits,
+       ${AVAILABLE} as available_credits, ${LOCKED} as locked_credits,
+       earlier.available_before, earlier.locked_before
      from mirror.account_changes change
      join mirror.journal journal using (signature, instruction_index, inner_index)
+     left join lateral (
+       select ${AVAILABLE} as available_before, ${LOCKED} as locked_before
+       from mirror.account_changes before
+       join mirror.journal using (signature, instruction_index, inner_index)
+       where before.address = $1 and before.sequence < change.sequence and folded
+         and data ->> 'availableCredits' is not null
+       order by before.sequence desc limit 1
+     ) earlier on true
      where change.address = $1 and ($2::numeric is null or change.sequence < $2) and folded
+       and not (event_name = 'JobLocked' and exists (
+         select from mirror.jobs job where job.address = data ->> 'job'
+           and status not in ('pending', 'processing', 'settling')
+       ))
      order by change.sequence desc limit $3`,
     [address, before ?? null, limit],
   );

@@ -22,7 +22,7 @@ function signed(credits: number): string {
   return credits > 0 ? `+${formatCount(credits)}` : `−${formatCount(-credits)}`;
 }
 
-/** Every change of the account, as the ledger's events state it. */
+/** Every change of the account, as the ledger's events state it: one row for each job. */
 export function HistorySection() {
   const history = usePages('/account/history', { keyOfRow, everyMs: POLL_MS.changes });
   return (
@@ -50,6 +50,11 @@ export function HistorySection() {
                   )}
                 </>
               ),
+            },
+            {
+              title: 'Charged',
+              isNumber: true,
+              cell: ({ charged_credits: charged }) => charged !== null && formatCount(charged),
             },
             {
               title: 'Available',

@@ -121,7 +121,7 @@ describe('the account', () => {
     expect(body).toMatchObject({ is_open: false, available_credits: 0, spender: null });
   });
 
-  it('has a history in which every change adds up to the balance', async () => {
+  it('has a history with a row a job, in which changes add up to the balance', async () => {
     const pages = [];
     let cursor = '';
     for (;;) {
@@ -135,6 +135,11 @@ describe('the account', () => {
     const sum = (field: string) => changes.reduce((total, change) => total + change[field], 0);
     expect(sum('available_change_credits')).toBe(account.available_credits);
     expect(sum('locked_change_credits')).toBe(0);
+    const jobs = changes.filter(({ job_id }) => job_id !== null);
+    expect(new Set(jobs.map(({ job_id }) => job_id)).size).toBe(jobs.length);
+    expect(sum('charged_credits')).toBe(account.charged_today_credits);
+    for (const { charged_credits, available_change_credits } of jobs)
+      expect(available_change_credits + charged_credits).toBe(0);
     expect(changes.at(-1)).toMatchObject({ event: 'CreditOpened', sequence: '1' });
     expect(changes[0].job_id).toMatch(/^job_/);
   });
