@@ -53,7 +53,7 @@ async function verify(page: Page): Promise<void> {
 /** What is done on a page before its picture. */
 const DEEDS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
   async playground(page) {
-    await page.getByLabel('At most so many tokens').fill('40');
+    await page.getByLabel('Max tokens').fill('40');
     await page.getByLabel('Message').fill('Say hello in five words.');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('button', { name: 'Verify this answer' }).waitFor();

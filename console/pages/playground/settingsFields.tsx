@@ -21,7 +21,7 @@ export function SettingsFields(props: {
   return (
     <section className={styles.settings} aria-label="Settings">
       <SelectField options={models.map(({ id }) => id)} {...field('model', 'Model')} />
-      <TextField inputMode="numeric" {...field('tokens', 'At most so many tokens')} />
+      <TextField inputMode="numeric" {...field('tokens', 'Max tokens')} />
       <TextArea rows={3} {...field('system', 'Instructions (optional)')} />
       <div className={styles.pair}>
         <TextField
