@@ -35,6 +35,17 @@ onLeavingWallet(() => {
   store.set(NOTHING);
 });
 
+// An answer that still comes is charged, and none of what was read can be had again.
+store.subscribe(() => {
+  const { turns, draft } = store.get();
+  const hasSome = turns.length > 0 || draft !== '';
+  window[hasSome ? 'addEventListener' : 'removeEventListener']('beforeunload', askBefore);
+});
+
+function askBefore(leaving: Event): void {
+  leaving.preventDefault();
+}
+
 function stopAll(): void {
   for (const abort of running.values()) abort.abort();
 }
@@ -49,7 +60,7 @@ function changeTurn(id: number, changes: Partial<Turn>): void {
   }));
 }
 
-/** The conversation of this tab. It is kept until its page is reloaded or its wallet leaves. */
+/** The conversation of this tab. It is kept until its page is left, which asks first, or its wallet leaves. */
 export function useConversation() {
   const client = useQueryClient();
 

@@ -144,6 +144,16 @@ describeInBrowser('the playground', (openScene) => {
     await button('Verify this answer', turn(1)).waitFor();
   });
 
+  it('asks before a conversation is lost with its page', async () => {
+    const asking = page.waitForEvent('dialog');
+    const leaving = page.goto(`${scene.stack.baseUrl}/docs`).catch(() => undefined);
+    const asked = await asking;
+    expect(asked.type()).toBe('beforeunload');
+    await asked.dismiss();
+    await leaving;
+    expect(await turn(1).getByText('Answer to wait.').count()).toBe(1);
+  });
+
   it('says what became of the credits where no worker answers', async () => {
     await page.getByLabel('Message', { exact: true }).fill('fail');
     await button('Send').click();
