@@ -13,6 +13,11 @@ export function countOf(value: number, thing: string): string {
   return `${formatCount(value)} ${value === 1 ? thing : `${thing}s`}`;
 }
 
+/** The first and last four characters of an address, which is what people compare. */
+export function shorten(text: string): string {
+  return text.length <= 12 ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
+}
+
 const SIZES = [
   [1e9, 'B'],
   [1e6, 'M'],

@@ -2,15 +2,10 @@ import type { ReactNode } from 'react';
 import type { ConsoleJob } from '../../api/contracts/index.ts';
 import { useExplorer } from '../data/ledger.ts';
 import { CopyIconButton } from './copy.tsx';
-import { formatCount } from './formats.ts';
+import { formatCount, shorten } from './formats.ts';
 import { ExternalIcon } from './icons.tsx';
 import { joinClasses } from './joinClasses.ts';
 import styles from './values.module.css';
-
-/** The first and last four characters, which is what people compare. */
-export function shorten(text: string): string {
-  return text.length <= 12 ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;
-}
 
 /** A job's id in a list: the prefix says what it is, the end distinguishes it from others. */
 export function shortenJobId(id: string): string {

@@ -6,11 +6,12 @@ import { stepsOf } from '../../console/pages/jobs/steps.ts';
 const LOCKED_AT = '2026-11-25T08:00:00.000Z';
 const LATER = '2026-11-25T08:00:04.000Z';
 const LAST = '2026-11-25T08:00:09.000Z';
+const WORKER = '5zBs9W9qKBLRufV1nFwJmxANgPtnPE8sCmnRg3L8yF';
 
 const settled = {
   ...{ status: 'settled', locked_credits: 8, credits_charged: 3, attempt: 1 },
   ...{ created_at: LOCKED_AT, acknowledged_at: LATER, proven_at: LATER, settled_at: LATER },
-  ...{ completed_at: LATER, dispute: null },
+  ...{ completed_at: LATER, dispute: null, worker_address: WORKER },
 } as ConsoleJob;
 
 const timesOf = (job: ConsoleJob) => stepsOf(job).map(({ name, at }) => [name, at]);
@@ -21,7 +22,7 @@ describe('the timeline of a job', () => {
       { name: 'Locked', what: '8 credits are set aside.', at: LOCKED_AT },
       {
         name: 'Acknowledged, proven, settled',
-        what: 'By a worker. The worker signed the hash of its text. 3 credits charged, 5 returned.',
+        what: 'By the worker 5zBs…L8yF. The worker signed the hash of its text. 3 credits charged, 5 returned.',
         at: LATER,
       },
     ]);
@@ -44,6 +45,8 @@ describe('the timeline of a job', () => {
       ['Proven', null],
       ['Settled', null],
     ]);
+    const [, again] = stepsOf({ ...settled, ...none, attempt: 2 });
+    expect(again?.what).toBe('By the worker 5zBs…L8yF, in attempt 2.');
     const failed = { ...settled, ...none, acknowledged_at: LATER, completed_at: LATER };
     expect(timesOf({ ...failed, status: 'failed' })).toEqual([
       ['Locked', LOCKED_AT],

@@ -1,5 +1,5 @@
 import type { ConsoleJob } from '../../../api/contracts/index.ts';
-import { formatCount } from '../../design/formats.ts';
+import { formatCount, shorten } from '../../design/formats.ts';
 
 /** What happened to a job. */
 interface Step {
@@ -37,8 +37,9 @@ function endOf(job: ConsoleJob): Step {
  * completed at once was acknowledged, proven and settled then.
  */
 export function stepsOf(job: ConsoleJob): Step[] {
-  const { dispute, attempt } = job;
-  const by = attempt > 1 ? `By the worker of attempt ${attempt}.` : 'By a worker.';
+  const { dispute, attempt, worker_address: worker } = job;
+  const named = worker === null ? 'a worker' : `the worker ${shorten(worker)}`;
+  const by = attempt > 1 ? `By ${named}, in attempt ${attempt}.` : `By ${named}.`;
   const steps = [
     step('Locked', `${formatCount(job.locked_credits)} credits are set aside.`, job.created_at),
     ...together([

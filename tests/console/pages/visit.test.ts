@@ -90,6 +90,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await page.keyboard.press('Enter');
     const drawer = page.getByRole('dialog', { name: job });
     await drawer.getByText(/^(Acknowledged, p|P)roven/).waitFor();
+    await drawer.getByText(/^By the worker \w{4}…\w{4}\./).waitFor();
     await press(page, 'Verify');
 
     await drawer.getByText('The job holds').waitFor();
