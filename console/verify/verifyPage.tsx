@@ -4,17 +4,19 @@ import { explorerLink } from '../data/ledger.ts';
 import { Button } from '../design/button.tsx';
 import { Command, installCommand } from '../design/code.tsx';
 import { CheckField, TextArea, TextField } from '../design/field.tsx';
+import { shorten } from '../design/formats.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
 import { Result } from '../verification/result.tsx';
-import { commandOf, type Verification, verify } from '../verification/verify.ts';
+import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
 import { type Fields, readAddress, requestOf, type TextName } from './fields.ts';
 import { FileTaker } from './fileTaker.tsx';
 import { withNamed } from './savedFiles.ts';
 import styles from './verifyPage.module.css';
 
-/** What one node has led to. */
+/** What one node has led to, and what it was asked. */
 interface Attempt {
+  readonly asked: Request;
   readonly verification?: Verification;
   readonly error?: unknown;
 }
@@ -35,12 +37,13 @@ export function VerifyPage() {
     const urls = second ? [request.rpcUrl, second] : [request.rpcUrl];
     const files = latest.current;
     const ended = await Promise.all(
-      urls.map((rpcUrl) =>
-        verify({ ...request, rpcUrl }).then(
-          (verification) => ({ verification }),
-          (error: unknown) => ({ error }),
-        ),
-      ),
+      urls.map((rpcUrl) => {
+        const asked = { ...request, rpcUrl };
+        return verify(asked).then(
+          (verification) => ({ asked, verification }),
+          (error: unknown) => ({ asked, error }),
+        );
+      }),
     );
     if (files === latest.current) setAttempts(ended);
     setPending(false);
@@ -73,7 +76,7 @@ export function VerifyPage() {
         </div>
       </div>
       <div className={styles.results}>
-        <Results attempts={attempts} rpcUrl={fields.rpcUrl} />
+        <Results attempts={attempts} />
         <h2>The same without a browser</h2>
         <p>
           Install <code>svc</code> from this service, and compare its sha512 in package-lock.json
@@ -139,12 +142,13 @@ function FormFields(props: {
   );
 }
 
-function Results({ attempts, rpcUrl }: { attempts: readonly Attempt[]; rpcUrl: string }) {
+function Results({ attempts }: { attempts: readonly Attempt[] }) {
   const [first, second] = attempts;
   // The chain's name is not known here: an explorer reads a node of one's own by its address.
-  const ledger = { chain: 'solana:custom', rpc_url: rpcUrl };
+  const ledger = { chain: 'solana:custom', rpc_url: first?.asked.rpcUrl ?? '' };
   return (
     <>
+      {first && <Question asked={first.asked} second={second?.asked.rpcUrl} />}
       {first?.verification && second?.verification && (
         <Comparison one={first.verification} other={second.verification} />
       )}
@@ -165,6 +169,19 @@ function Results({ attempts, rpcUrl }: { attempts: readonly Attempt[]; rpcUrl: s
       )}
     </>
   );
+}
+
+/** What a result answers. It stays in view, and the form may hold another question by then. */
+function Question({ asked, second }: { asked: Request; second: string | undefined }) {
+  const { named, wallet, rpcUrl, text, answer, request, card } = asked;
+  const parts = [
+    named.trim(),
+    wallet && `wallet ${shorten(wallet)}`,
+    ...[rpcUrl, second].map((url) => url && `node ${URL.parse(url)?.host ?? url}`),
+    text !== undefined && !answer && 'your text',
+    ...[answer, request, card].map((saved) => saved?.file),
+  ];
+  return <p className={styles.question}>Asked: {parts.filter(Boolean).join(' · ')}</p>;
 }
 
 function Comparison({ one, other }: { one: Verification; other: Verification }) {

@@ -159,6 +159,12 @@ describeInBrowser('Verify in the browser', (openScene) => {
     await page.getByLabel('Text', { exact: true }).fill('another text');
 
     expect(await verdictOf(page)).toBe('The job holds. Your text is not the proven one.');
+    await page.getByLabel('Job', { exact: true }).fill('another job');
+    const question = page.getByText(new RegExp(`^Asked: ${job} · wallet .* · your text$`));
+    await page
+      .getByRole('heading', { name: 'The same without a browser' })
+      .scrollIntoViewIfNeeded();
+    expect(await question.boundingBox()).toMatchObject({ y: 0 });
     const first = page.getByRole('region', { name: /^Checks: / }).first();
     expect(await first.getAttribute('aria-label')).toBe('Checks: What fails');
     expect(await first.locator('code').allTextContents()).toEqual(['delivery.output']);
