@@ -148,7 +148,7 @@ function Balance() {
     <Link href="/console/credits" className={styles.balance}>
       <span className="offscreen">Credits available: </span>
       {data ? (
-        <Credits credits={data.available_credits} />
+        <Credits credits={data.available_credits} isNamed />
       ) : (
         <span className={styles.pending}>{error ? 'not known' : ' '}</span>
       )}

@@ -62,11 +62,17 @@ export function formatUsdc(credits: number | bigint): string {
 }
 
 /** An amount of credits with its stablecoin beneath, or beside it in text. */
-export function Credits({ credits, size }: { credits: number | bigint; size?: 'large' | 'line' }) {
+export function Credits(props: {
+  credits: number | bigint;
+  size?: 'large' | 'line';
+  /** Whether the unit stands behind it, as it does behind a large one. */
+  isNamed?: boolean;
+}) {
+  const { credits, size, isNamed = size === 'large' } = props;
   return (
     <span className={joinClasses(styles.credits, size === 'large' && styles.large)}>
       {formatCount(credits)}
-      {size === 'large' && <span className={styles.unit}> credits</span>}
+      {isNamed && <span className={styles.unit}> credits</span>}
       {size === 'line' ? (
         <span className="soft"> ({formatUsdc(credits)})</span>
       ) : (

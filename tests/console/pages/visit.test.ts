@@ -82,7 +82,7 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     const balance = page.getByRole('link', { name: /^Credits available/ });
     await brought(page, () => row.getByText('settled').isVisible());
     await brought(page, () => row.getByText(/^[\d,]+ ms$/).isVisible());
-    await brought(page, () => balance.getByText('998').isVisible());
+    await brought(page, () => balance.getByText('998 credits').isVisible());
   });
 
   it('opens the job and verifies it in the page', async () => {
