@@ -156,7 +156,7 @@ export const webhookKinds = {
     { isOurs: true },
   ),
   'credit.low': kind(
-    'The balance fell below the threshold, 100 credits.',
+    'The balance fell below the threshold, 100 credits unless you set another.',
     {
       credits_remaining: creditsRemaining(92),
       usdc_value: usdc(0.92),

@@ -96,7 +96,7 @@ export interface EventData {
     resolution_tx: string;
     chain_slot: number;
   };
-  /** The balance fell below the threshold, 100 credits. Available and locked credits count together. It fires once, until a purchase or a repaid dispute reaches the threshold again. */
+  /** The balance fell below the threshold, 100 credits unless you set another. Available and locked credits count together. It fires once, until a purchase or a repaid dispute reaches the threshold again. */
   'credit.low': {
     credits_remaining: number;
     usdc_value: number;

@@ -11,7 +11,7 @@ export const KIND_LABELS: Readonly<Record<EventKind, string>> = {
   'job.timeout': "No worker completed the job within 120 s; its credits are back.",
   'job.disputed': "A dispute was opened.",
   'job.dispute_resolved': "A dispute was upheld or rejected, or expired without a verdict.",
-  'credit.low': "The balance fell below the threshold, 100 credits.",
+  'credit.low': "The balance fell below the threshold, 100 credits unless you set another.",
   'credit.topup': "Credits were added.",
   'worker.registered': "A worker registered.",
   'worker.slashed': "A worker lost stake for a fraudulent proof.",

@@ -7,11 +7,13 @@ import type {
 } from '../../../api/contracts/index.ts';
 import { WEBHOOK_KINDS } from '../../../webhooks/events.ts';
 import { KIND_LABELS } from '../../../webhooks/generated/labels.ts';
+import { useRead } from '../../data/queries.ts';
 import { call, RequestError } from '../../data/request.ts';
 import { useChange } from '../../data/useChange.ts';
 import { Button } from '../../design/button.tsx';
 import { Dialog } from '../../design/dialog.tsx';
 import { CheckField, TextField } from '../../design/field.tsx';
+import { countOf } from '../../design/formats.ts';
 import { ErrorNotice } from '../../design/notice.tsx';
 import { useFresh } from '../../session/session.tsx';
 import styles from './webhookDialogs.module.css';
@@ -160,6 +162,13 @@ function TargetDialog<Answer>({
 }
 
 function KindChoice({ chosen, onChange }: { chosen: Kinds; onChange: (chosen: Kinds) => void }) {
+  const threshold = useRead('/threshold').data?.threshold_credits;
+  const labels = {
+    ...KIND_LABELS,
+    ...(threshold !== undefined && {
+      'credit.low': `The balance fell below ${countOf(threshold, 'credit')}.`,
+    }),
+  };
   const toggle = (kind: Kinds[number], isChosen: boolean) =>
     onChange(isChosen ? [...chosen, kind] : chosen.filter((one) => one !== kind));
   return (
@@ -172,7 +181,7 @@ function KindChoice({ chosen, onChange }: { chosen: Kinds; onChange: (chosen: Ki
           onChange={(event) => toggle(kind, event.target.checked)}
           label={
             <>
-              <code>{kind}</code> <span className="soft">{KIND_LABELS[kind]}</span>
+              <code>{kind}</code> <span className="soft">{labels[kind]}</span>
             </>
           }
         />

@@ -31,7 +31,12 @@ describeInBrowser('a webhook in the web app', (openScene) => {
   const button = (name: string) => page.getByRole('button', { name, exact: true });
 
   it('is made in Settings, and its secret is shown once', async () => {
+    await page.getByLabel('Threshold in credits').fill('45');
+    await button('Save').click();
+    await page.getByText('Saved: it fires below 45 credits').waitFor();
     await button('Add a webhook').click();
+    await page.getByText('The balance fell below 45 credits.').waitFor();
+    expect(await page.getByLabel('job.completed').isChecked()).toBe(true);
     await page.getByLabel('Endpoint').fill(`${receiver.url}?to=${encodeURIComponent(HOSTILE)}`);
     await button('Add it').click();
     const dialog = page.getByRole('dialog', { name: "The webhook's secret" });
