@@ -9,6 +9,7 @@ import {
   formatMs,
   formatTime,
 } from '../../console/design/formats.ts';
+import { deviceOf } from '../../console/pages/settings/device.ts';
 import { createRandom } from '../../testing/random.ts';
 
 const random = createRandom();
@@ -70,5 +71,23 @@ describe(`numbers and times in the pages (seed ${random.seed})`, () => {
     [61_250, '61.3 s'],
   ])('%p are %s as a length', (ms, text) => {
     expect(formatMs(ms)).toBe(text);
+  });
+});
+
+describe('the device of a session', () => {
+  const mobile = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15';
+  const desktop =
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko)';
+  it.each([
+    [`${desktop} Chrome/150.0.0.0 Safari/537.36`, 'Chrome on Windows'],
+    [`${desktop} Chrome/150.0.0.0 Safari/537.36 Edg/150.0.0.0`, 'Edge on Windows'],
+    [`${mobile} (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1`, 'Safari on iOS'],
+    ['Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0', 'Firefox on Android'],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'Firefox on Linux'],
+    ['node', 'a program'],
+    ['<b>own text', '<b>own text'],
+    ['', 'unnamed'],
+  ])('is what %s says', (userAgent, device) => {
+    expect(deviceOf(userAgent)).toBe(device);
   });
 });

@@ -9,6 +9,7 @@ import { Table } from '../../design/table.tsx';
 import { Ago, Ahead } from '../../design/time.tsx';
 import { State } from '../../design/values.tsx';
 import { useSession } from '../../session/session.tsx';
+import { deviceOf } from './device.ts';
 
 type Session = SessionList['data'][number];
 
@@ -26,7 +27,7 @@ export function SessionsSection() {
     ['/sessions'],
   );
   return (
-    <Section title="Sessions" lead="Browsers that are signed in with this wallet.">
+    <Section title="Sessions" lead="Devices that are signed in with this wallet.">
       <Reading of={read} what="the sessions" />
       <ErrorNotice error={end.error} money="A session moves no credits by itself." />
       {data && (
@@ -36,10 +37,10 @@ export function SessionsSection() {
           rowKey={({ id }) => id}
           columns={[
             {
-              title: 'Browser',
+              title: 'Device',
               cell: ({ browser, is_current }) => (
                 <>
-                  {browser || 'unnamed'}
+                  <span title={browser}>{deviceOf(browser)}</span>
                   {is_current && <State tone="ok" word="this one" />}
                 </>
               ),

@@ -98,6 +98,23 @@ describeInBrowser('a stranger with a wallet and a keyboard', (openScene) => {
     await drawer.waitFor({ state: 'detached' });
   });
 
+  it('sees one row for the job, with its charge, and the last use of the key', async () => {
+    await page.goto(`${scene.stack.baseUrl}/console/credits`);
+    const history = page.getByRole('table', { name: 'Changes of the credit account' });
+    const row = history.getByRole('row').filter({ hasText: job.slice(-8) });
+    await row.waitFor();
+    const cells = await row.getByRole('cell').allTextContents();
+    expect(cells.slice(2, 5)).toEqual(['2', '−2998', '–0']);
+    await page.goto(`${scene.stack.baseUrl}/console/settings`);
+    const key = page.getByRole('region', { name: 'API key' });
+    await key.getByText('Last use').waitFor();
+    expect(await key.locator('dd').allTextContents()).toEqual([
+      ...['active', expect.stringMatching(/^2/), expect.stringMatching(/ago$|^now$/)],
+    ]);
+    const sessions = page.getByRole('table', { name: 'Sessions of the wallet' });
+    await sessions.getByText('Chrome on Linux').waitFor();
+  });
+
   it('signs out, after which nothing of the wallet is left in the page', async () => {
     await press(page, 'Sign out');
 
