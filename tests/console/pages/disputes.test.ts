@@ -173,6 +173,12 @@ describeInBrowser('a dispute', (openScene) => {
     await client.getByRole('button', { name: 'Open a dispute' }).click();
 
     await client.getByText('Dispute open', { exact: true }).waitFor();
+    const { page: list } = await scene.openAs('wallet', '/console/jobs');
+    await list.getByLabel('State', { exact: true }).selectOption('disputed');
+    const rows = list.getByRole('row').filter({ hasText: /job_…/ });
+    await until(async () => (await rows.count()) === 1);
+    expect(await rows.textContent()).toContain(job.slice(-8));
+    await list.close();
     await arbiter.reload();
     await arbiter
       .getByRole('row')
