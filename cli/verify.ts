@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseJobId } from '../programs/client/jobId.ts';
 import { hexToBytes } from '../programs/client/platform/bytes.ts';
 import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
-import { conclusionOf } from '../programs/client/verify/check.ts';
+import { conclusionOf, NOT_PROVEN } from '../programs/client/verify/check.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
@@ -86,7 +86,9 @@ async function run(named: string | undefined, options: Options): Promise<void> {
   if (options.json) {
     const program = evidence.addresses.programId;
     const as_of = { slot, unix_time: now };
-    console.log(renderJson({ result, conclusion, program, as_of, job, checks }));
+    console.log(
+      renderJson({ result, conclusion, program, as_of, job, checks, not_proven: NOT_PROVEN }),
+    );
     return;
   }
   const transactions = [...new Set(events.map(({ transaction }) => transaction))].map((one) => ({
@@ -102,7 +104,8 @@ async function run(named: string | undefined, options: Options): Promise<void> {
   const shown = options.all ? checks : checks.filter(({ verdict }) => verdict !== 'not_applicable');
   const hidden = checks.length - shown.length;
   const note = `Checks that do not apply to this job: ${hidden} (--all shows them).`;
-  const below = [...(hidden > 0 ? [note] : []), `${conclusion} ${sentence}`];
+  const notProven = `Not proven: ${NOT_PROVEN.join(', ')}.`;
+  const below = [...(hidden > 0 ? [note] : []), notProven, `${conclusion} ${sentence}`];
   console.log(renderChecks(shown, transactions, below));
 }
 

@@ -2,6 +2,7 @@ import {
   type Check,
   type Conclusion,
   conclusionOf,
+  NOT_PROVEN,
   type Verdict,
 } from '@svc-inference/client/verify';
 import { formatCount } from '../design/formats.ts';
@@ -54,6 +55,7 @@ export function Result({
           {formatCount(job.credits_locked)} locked credits charged, as of slot {formatCount(slot)}.{' '}
           {checks.length} checks, {reads} reads of the ledger, {(durationMs / 1_000).toFixed(1)} s.
         </p>
+        <p className="soft">Not proven: {NOT_PROVEN.join(', ')}.</p>
       </div>
       {groups.map(
         ([group, members]) =>

@@ -150,6 +150,7 @@ def judge(record, client):
         "as_of": {"slot": record.slot, "unix_time": record.now},
         "job": summarize(record),
         "checks": checks,
+        "not_proven": NOT_PROVEN,
     }
 
 def conclude(checks):
@@ -173,6 +174,13 @@ def summarize(record):
         "credits_locked": lock["locked_credits"] if lock else 0,
         "credits_charged": ended["charged_credits"] if ended else 0,
     }
+
+# No rule binds these of an answer, nor any field that no rule names.
+NOT_PROVEN = [
+    "finish_reason", "truncated", "format_kept", "reasoning_content", "reasoning", "logprobs",
+    "total_tokens",
+    "prompt_tokens_details", "completion_tokens_details", "created", "system_fingerprint",
+]
 
 CONCLUSIONS = {
     "holds": ("The job holds.", "Everything that applies holds."),
@@ -214,7 +222,8 @@ def render(report, show_all=False):
         if show_all or check["verdict"] != "not_applicable":
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
     _, title, sentence = conclusion_of(checks)
-    return "\n".join(map(one_line, [*lines, f"{title} {sentence}"]))
+    not_proven = f"Not proven: {', '.join(NOT_PROVEN)}."
+    return "\n".join(map(one_line, [*lines, not_proven, f"{title} {sentence}"]))
 
 def one_line(shown):
     """Without the characters that steer a terminal, which a node or an answer may say."""
@@ -521,26 +530,32 @@ def delivery_request(record, lock, proven):
         return not_checkable(gap)
     limit, due = lock["token_limit"], proven["request_commitment"]
 
-    def commitment_to(given):
-        return request_commitment(salt, {**given, "token_limit": limit})
-
-    def is_proven(texts):
-        messages = [{**one, "content": text} for one, text in zip(request["messages"], texts)]
+    def is_proven(given):
         try:
-            return commitment_to({**request, "messages": messages}) == due
+            return request_commitment(salt, {**given, "token_limit": limit}) == due
         except ValueError:
-            return False
+            return False  # A field that is not known may have no canonical form.
 
-    if commitment_to(request) == due:
+    def is_proven_by(texts):
+        messages = [{**one, "content": text} for one, text in zip(request["messages"], texts)]
+        return is_proven({**request, "messages": messages})
+
+    others = record.client["request"]["others"]
+    counted = [{}, *({name: value} for name, value in others.items()), others]
+    if any(is_proven({**request, **more}) for more in counted):
         return judge_limit(record, lock) or holds(
             f"Salt and request, with at most {limit} tokens, give the proven commitment."
         )
     if request["model"] != lock["model_id"]:
         return fails(f"The request names another model, and the job is for {lock['model_id']}.")
-    difference = difference_of([one["content"] for one in request["messages"]], is_proven)
+    difference = difference_of([one["content"] for one in request["messages"]], is_proven_by)
     if difference:
         return fails(f"The messages differ from the proven ones only in this: {difference}.")
-    return fails(f"the commitment is {commitment_to(request).hex()}, not {due.hex()}.")
+    unknown = ", ".join(record.client["request"]["unknown"])
+    if unknown:
+        return not_checkable(f"Whether the worker was given this is not known here: {unknown}.")
+    found = request_commitment(salt, {**request, "token_limit": limit})
+    return fails(f"the commitment is {found.hex()}, not {due.hex()}.")
 
 def judge_limit(record, lock):
     """None where the lock is within the ceiling, and has the limit that was asked for."""
@@ -569,6 +584,9 @@ def free_token_limit(terms):
     at_rate = min(terms["credits_per_request"] * 1000 // rate, most) if rate else most
     return max(at_rate, terms["long_completion_threshold_tokens"])
 
+# An answer is cut off when its job has 15 s left. The ledger's Clock may be some seconds behind.
+CUT_SECONDS_MAX = 30
+
 # What no answer of a charged job leaves out.
 CHARGED = ("worker", "attempt", "output_hash", "credits_charged")
 
@@ -596,6 +614,10 @@ def delivery_answer(record, lock):
     if settled:
         recorded["usage.prompt_tokens"] = settled["prompt_tokens"]
         recorded["usage.completion_tokens"] = charged_tokens(settled)
+    if stated.get("truncated") == "deadline":
+        left = proven and lock["unix_time"] + lock["job_timeout_seconds"] - proven["unix_time"]
+        is_cut = proven and left <= CUT_SECONDS_MAX
+        recorded["truncated"] = "deadline" if is_cut else f"of a proof with {left} seconds left"
     due = [field for field in recorded if field in stated or (settled and field in CHARGED)]
     pairs = {field: (stated.get(field, "missing"), recorded[field]) for field in due}
     return compare(f"The ledger records the same {', '.join(pairs)}.", **pairs)
@@ -2225,26 +2247,47 @@ def canonical_number(value):
     tail = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{sign}{digits[0]}{tail}e{point - 1:+d}"
 
-def parse_json(data):
+def parse_json(data, keep=None):
     """JSON as ECMAScript reads it: each number is a double."""
 
     def refuse(name):
         raise ValueError(f"{name} is no JSON.")
 
-    return json.loads(data, parse_int=float, parse_constant=refuse)
+    return json.loads(data, parse_int=float, parse_constant=refuse, object_pairs_hook=keep)
 
-NULLABLE = ("temperature", "top_p", "frequency_penalty", "presence_penalty", "seed")
-SAMPLING = ("top_k", "min_p", "repetition_penalty", "reasoning_effort")
-EMPTYABLE = (*SAMPLING, "logit_bias", "chat_template_kwargs")
+# What becomes of each field, as in the vectors.
+REQUEST_FIELDS = {
+    "shaped": ["model", "messages", "stop", "response_format"],
+    "nullable": ["temperature", "top_p", "frequency_penalty", "presence_penalty", "seed"],
+    "emptyable": [
+        "top_k", "min_p", "repetition_penalty", "reasoning_effort", "logit_bias",
+        "chat_template_kwargs",
+    ],
+    "left_out": [
+        "stream", "stream_options", "max_tokens", "max_completion_tokens", "max_credits", "user",
+        "store", "metadata", "service_tier", "safety_identifier", "prompt_cache_key",
+        "parallel_tool_calls",
+    ],
+    "off": {
+        "n": [1], "tools": [], "functions": [], "tool_choice": ["none"], "function_call": ["none"],
+        "logprobs": [False], "top_logprobs": [0], "best_of": [1], "prediction": [], "models": [],
+        "guided_json": [], "guided_regex": [], "guided_choice": [], "guided_grammar": [],
+        "modalities": [["text"]], "audio": [],
+    },
+    "roles": ["system", "user", "assistant", "developer"],
+    "message_fields": ["role", "content", "refusal", "name", "tool_calls"],
+}
 
 def read_request(saved):
     """What a body as it was sent asks for: `chat`, which a worker is given, and limits or None."""
-    body, _ = try_parse(body_of(decode_saved(saved)))
+    body, _ = try_parse(part_headers(decode_saved(saved))[0])
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
         raise VerifyError(NO_REQUEST)
-    given = {name: body.get(name) for name in NULLABLE}
-    given.update({name: unless_empty(without_prototype(body.get(name))) for name in EMPTYABLE})
+    assert_taken(body, messages)
+    nullable, emptyable = REQUEST_FIELDS["nullable"], REQUEST_FIELDS["emptyable"]
+    given = {name: body.get(name) for name in nullable}
+    given.update({name: unless_empty(without_prototype(body.get(name))) for name in emptyable})
     stop = body.get("stop")
     stop = [stop] if isinstance(stop, str) else stop
     given["stop"] = stop if isinstance(stop, list) and stop else None
@@ -2257,13 +2300,46 @@ def read_request(saved):
         raise VerifyError(f"The request has no canonical form. {error}") from error
     tokens, credits_max = body.get("max_tokens"), body.get("max_credits")
     tokens = body.get("max_completion_tokens") if tokens is None else tokens
+    lists = ("shaped", "nullable", "emptyable", "left_out", "off")
+    others = other_fields(body, [name for one in lists for name in REQUEST_FIELDS[one]])
+    own = (name for one in messages for name in other_fields(one, REQUEST_FIELDS["message_fields"]))
     return {
         "chat": chat,
+        "others": others,
+        "unknown": [*others, *dict.fromkeys(f"messages.{name}" for name in own)],
         "tokens_max": tokens if isinstance(tokens, float) else None,
         "credits_max": credits_max if isinstance(credits_max, float) else None,
     }
 
 NO_REQUEST = "It is no request: save the JSON body that was sent."
+
+def assert_taken(body, messages):
+    """What the service refuses was asked of another one."""
+    most, other = body.get("max_tokens"), body.get("max_completion_tokens")
+    refused = [
+        name for name, off in REQUEST_FIELDS["off"].items() if not is_off(body.get(name), off)
+    ]
+    is_one = isinstance(most, float) and isinstance(other, float) and most == other
+    if most is not None and other is not None and not is_one:
+        refused.append("max_completion_tokens")
+    if not all(is_off(field_of(one, "tool_calls"), []) for one in messages):
+        refused.append("tool_calls")
+    if not all(field_of(one, "role") in REQUEST_FIELDS["roles"] for one in messages):
+        refused.append("role")
+    if refused:
+        raise VerifyError(f"{NO_REQUEST} The service refuses its {refused[0]}.")
+
+def is_off(value, off):
+    return unless_empty(value) is None or any(is_same(value, one) for one in off)
+
+def is_same(value, other):
+    """In a type of its own, since False equals 0."""
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
+
+def other_fields(value, known):
+    others = (name for name in value if name != "__proto__" and name not in known)
+    given = {name: unless_empty(without_prototype(value[name])) for name in others}
+    return {name: held for name, held in given.items() if held is not None}
 
 def message_of(message):
     role, content = field_of(message, "role"), field_of(message, "content")
@@ -2329,18 +2405,21 @@ SEVERAL_CHOICES = "It holds several choices, and one alone is proven."
 
 def read_answer(saved):
     """Reads an answer as it was saved: JSON, a stream's events, or the chunks of a client."""
-    body = body_of(decode_saved(saved))
+    body, heads = part_headers(decode_saved(saved))
     is_stream = body[:1] not in ("{", "[")
-    values, is_cut = events_in(body) if is_stream else values_in(body)
+    values, is_cut, others = events_in(body) if is_stream else values_in(body)
     flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
     assert_few(flat)
+    if any(isinstance(one, (list, str)) for one in flat):
+        raise VerifyError("It has a part that is no object.")
     parts = [one for one in flat if isinstance(one, dict)]
-    job_id = job_id_in(parts)
-    if any(isinstance(part.get("error"), dict) for part in parts):
+    job_id = job_id_in(parts, heads + others)
+    answers = [part for part in parts if part.get("choices") is not None]
+    lists = [part["choices"] for part in answers if isinstance(part["choices"], list)]
+    if any(field_of(one, "error") is not None for one in itertools.chain(parts, *lists)):
         raise VerifyError("It is an error, not an answer.")
     if is_cut:
         raise VerifyError(CUT)
-    answers = [part for part in parts if part.get("choices") is not None]
     if not all(isinstance(part["choices"], list) for part in answers):
         raise VerifyError("Its choices are no list.")
     asked = [part for part in parts if isinstance(part.get("messages"), list)]
@@ -2349,14 +2428,15 @@ def read_answer(saved):
     output = join_parts(answers, is_stream)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
-    svc, usage = stated_in(answers, "svc", STATEMENT), stated_in(answers, "usage", USAGE) or {}
-    models = [one["model"] for one in answers if isinstance(one.get("model"), str)]
+    svc, usage = stated_in(parts, "svc", STATEMENT), stated_in(parts, "usage", USAGE) or {}
+    model = agreed("model", [one.get("model") for one in parts], lambda one: isinstance(one, str))
     stated = svc or {}
     answer = {**stated, **{f"usage.{name}": value for name, value in usage.items()}}
+    answer.update({} if model is None else {"model": model})
     return {
         "job_id": job_id,
         "output": output,
-        "answer": None if svc is None else {**answer, **({"model": models[0]} if models else {})},
+        "answer": None if svc is None else answer,
         "salt": stated.get("request_salt"),
         "receipt": stated.get("delivery_receipt"),
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
@@ -2374,28 +2454,67 @@ def decode_saved(saved):
     except UnicodeDecodeError as error:
         raise VerifyError("It is no text in UTF-8: save the answer as it came.") from error
 
-# There are several behind a proxy, or an early status.
-HEADERS = re.compile(
-    rf"(?:[{SPACES}]*HTTP/[\d.]+ \d{{3}}(?s:.*?)(?:\r?\n\r?\n|\Z))*(?:[{SPACES}]*(?=[{{\[]))?",
-    re.ASCII,
+STATUS_LINE = re.compile(
+    rf"[{SPACES}]*HTTP/\d+(?:\.\d+)? \d{{3}}(?: [^\r\n]*)?(?=\r?\n|\Z)", re.ASCII
+)
+END_OF_HEADERS = re.compile(r"\r?\n\r?\n|\Z")
+JSON_START = re.compile(rf"[{SPACES}]*(?=[{{\[])")
+# A line of headers or trailers.
+FIELD = re.compile(r"[\w-]+:[^\r\n]*\r?", re.ASCII)
+# What a client of streams takes for a field of an event, also behind what some take for a line end.
+CONTROL = "[\0-\x08\n-\x1f\x7f-\x9f\u2028\u2029]"
+OF_EVENTS = re.compile(
+    rf"(?:^|{CONTROL})[^\w:]*(?:data|event|id|retry)[^\w:]*:", re.ASCII | re.IGNORECASE
 )
 
-def body_of(saved):
-    return saved[HEADERS.match(saved).end() :]
+def is_field(line):
+    return FIELD.fullmatch(line) and not OF_EVENTS.search(line)
+
+def part_headers(saved):
+    """The body, and the lines of headers: several behind a proxy, or an early status."""
+    at, heads = 0, []
+    while status := STATUS_LINE.match(saved, at):
+        end = END_OF_HEADERS.search(saved, status.end())
+        lines = saved[status.end() : end.start()].split("\n")[1:]
+        if not all(map(is_field, lines)):
+            raise VerifyError("Its headers have a line of another form.")
+        heads, at = heads + lines, end.end()
+    json_start = JSON_START.match(saved, at)
+    return saved[json_start.end() if json_start else at :], heads
 
 def assert_few(values):
     if len(values) > PARTS_MAX:
         raise VerifyError("It has more than a million parts.")
 
-def try_parse(source):
+def try_parse(source, parse=None):
     """The value and True, or None and False where it is not JSON."""
     if source.count("{") + source.count("[") > DEPTH_MAX:
         for _ in levels_in(source):
             pass
     try:
-        return parse_json(source), True
+        return (parse or parse_json)(source), True
     except ValueError:
         return None, False
+
+# As Go compares names: these two letters are those of ASCII in another case.
+FOLDED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
+
+def try_read(source):
+    """The same of an answer, in which readers must not take names differently."""
+    differing = []
+
+    def keep(fields):
+        value = dict(fields)
+        if len(value) < len(fields):
+            differing.append("some")
+        folded = ((name, name.translate(FOLDED)) for name in value)
+        differing.extend(name for name, plain in folded if name != plain and plain in READ)
+        return value
+
+    value, is_whole = try_parse(source, lambda text: parse_json(text, keep))
+    if is_whole and differing:
+        raise VerifyError(f"Not all clients read its fields named {differing[0]} alike.")
+    return value, is_whole
 
 def is_deep(value):
     nested, depth = [value], 0
@@ -2408,13 +2527,12 @@ def is_deep(value):
     return False
 
 WHITE = re.compile(r"[ \t\r\n]*")
-TRAILER = re.compile(r"([\w-]+:[^\r\n]*)?\r?", re.ASCII)
 
 def values_in(body):
-    """The JSON values of a body, and whether it ends within one; trailers may stand behind."""
-    value, is_whole = try_parse(body)
+    """The values of a body, whether it ends within one, and the lines of trailers behind them."""
+    value, is_whole = try_read(body)
     if is_whole:
-        return [value], False
+        return [value], False, []
     values, at = [], 0
     while body[at : at + 1] in ("{", "["):
         if body.startswith("[DONE]", at):
@@ -2422,8 +2540,8 @@ def values_in(body):
             break
         end = end_of_value(body, at)
         if end is None:
-            return values, True
-        value, is_whole = try_parse(body[at:end])
+            return values, True, []
+        value, is_whole = try_read(body[at:end])
         if not is_whole:
             raise VerifyError(f"It is not JSON at character {at}.")
         values.append(value)
@@ -2432,9 +2550,10 @@ def values_in(body):
     rest = body[at:]
     if len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
         raise VerifyError("It has more than 64 KiB behind the answer.")
-    if not all(map(TRAILER.fullmatch, rest.split("\n"))):
+    others = rest.split("\n")
+    if not all(line in ("", "\r") or is_field(line) for line in others):
         raise VerifyError(f"It is not JSON at character {at}.")
-    return values, False
+    return values, False, others
 
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
@@ -2457,15 +2576,25 @@ def end_of_value(source, start):
     return next((end for end, levels in levels_in(source, start) if levels == 0), None)
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
-# Some clients take it for data, and others do not.
-NEARLY_DATA = re.compile(r"[^\w:]*data[^\w:]*:", re.ASCII | re.IGNORECASE)
+# Some clients take it for data or a name, and others do not.
+NEARLY = re.compile(r"[^\w:]*(?:data|event)[^\w:]*:", re.ASCII | re.IGNORECASE)
+# The same behind what some take for a line end.
+BEHIND = re.compile(CONTROL + NEARLY.pattern, re.ASCII | re.IGNORECASE)
+# A line that some take for JSON.
+BARE = re.compile(r"[^\w:]*[{\[]", re.ASCII)
 DIFFERING = "Not all clients read each of its events."
+# What clients look for in an event.
+PARTS = ("choices", "error", "model", "svc", "usage")
 
 def events_in(body):
-    """The data of server-sent events; comments, other fields and named events are passed over."""
-    values, data, name, broken, is_done = [], [], "", None, False
+    """The data of server-sent events, whether the last one is cut, and all other lines."""
+    values, others, data, name, broken, is_done = [], [], [], "", None, False
+    if "\n" in body and re.search(r"\r(?!\n|\Z)", body):
+        raise VerifyError(DIFFERING)
     # The match at the end is an empty line, which ends the last event.
     for line in (match.group(1) for match in LINE.finditer(body)):
+        if BEHIND.search(line):
+            raise VerifyError(DIFFERING)
         if line.startswith("data:"):
             data.append(line[6:] if line[5:6] == " " else line[5:])
             assert_few(data)
@@ -2473,21 +2602,23 @@ def events_in(body):
             if is_done and not is_end:
                 raise VerifyError("It goes on behind its [DONE].")
             is_done = is_done or is_end
-        elif NEARLY_DATA.match(line):
-            raise VerifyError(DIFFERING)
         elif line == "event" or line.startswith("event:"):
             name = line[7:] if line[6:7] == " " else line[6:]
-        elif line == "":
+        elif line:
+            is_bare = BARE.match(line) and line.strip(SPACES) != "[DONE]"
+            if NEARLY.match(line) or is_bare:
+                raise VerifyError(DIFFERING)
+            others.append(line)
+        else:
             lines, data = data, []
             is_named, name = name not in ("", "message"), ""
             if not lines:
                 continue
             parsed = parse_event([one for one in lines if one.strip(SPACES) != "[DONE]"])
-            if any(isinstance(one, list) for one in parsed or []):
+            if any(isinstance(one, list) or (is_named and is_part(one)) for one in parsed or []):
                 raise VerifyError(DIFFERING)
             if is_named:
-                if any(map(is_part, parsed or [])):
-                    raise VerifyError(DIFFERING)
+                others += lines
                 continue
             if broken is not None:
                 raise VerifyError(f"Event {broken} is not JSON.")
@@ -2495,33 +2626,35 @@ def events_in(body):
             values += parsed or []
             assert_few(values)
     # Only the last one may be broken: the stream was cut within it.
-    return values, broken is not None
+    return values, broken is not None, others
 
 def is_part(value):
-    return isinstance(value, dict) and ("choices" in value or isinstance(value.get("error"), dict))
+    return isinstance(value, dict) and any(name in value for name in PARTS)
 
 def parse_event(lines):
     """The data of an event, in some lines; where empty ones were lost, each line is one."""
     if not lines:
         return []
-    value, is_whole = try_parse("\n".join(lines))
+    value, is_whole = try_read("\n".join(lines))
     if is_whole:
         return [value]
-    parsed = [try_parse(line) for line in lines]
+    parsed = [try_read(line) for line in lines]
     return [one for one, _ in parsed] if all(is_json for _, is_json in parsed) else None
 
-def job_id_in(parts):
-    found = None
-    for part in parts:
-        for named in (field_of(part.get("svc"), "job_id"), part.get("id")):
-            job_id = re.sub("^chatcmpl-", "", named) if isinstance(named, str) else ""
-            if not parse_job_id(job_id):
-                continue
-            if found not in (None, job_id):
-                several = f"It holds answers of several jobs, {found} and {job_id}"
-                raise VerifyError(f"{several}: save one.")
-            found = job_id
-    return found
+JOB_IDS = re.compile("job_[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}")
+
+def job_id_in(parts, lines):
+    """The job of all parts; no other line names another one."""
+    pairs = ((field_of(part.get("svc"), "job_id"), part.get("id")) for part in parts)
+    found = itertools.chain.from_iterable(pairs)
+    named = [re.sub("^chatcmpl-", "", one) for one in found if isinstance(one, str)]
+    ids = {one for one in named if parse_job_id(one)}
+    if ids:
+        ids.update(found for line in lines for found in JOB_IDS.findall(line))
+    if len(ids) > 1:
+        several = f"It holds answers of several jobs, {' and '.join(sorted(ids))}"
+        raise VerifyError(f"{several}: save one.")
+    return ids.pop() if ids else None
 
 def join_parts(answers, is_stream):
     """The text of a plain answer, or of a stream's chunks in their order."""
@@ -2586,17 +2719,31 @@ STATEMENT = {
     "truncated": is_like(r"\w{1,40}"),
 }
 USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
+# What a reader of answers looks for. Some readers take a name in another case for it.
+READ = {
+    "choices", "message", "delta", "content", "refusal", "tool_calls", "function_call", "audio",
+    "finish_reason", "index", "id", "model", "error", "svc", "usage", *STATEMENT, *USAGE,
+}
 
-def stated_in(answers, name, forms):
-    """What the last part with such an object says: it comes with the finish reason."""
-    found = [answer[name] for answer in answers if isinstance(answer.get(name), dict)]
-    if not found:
-        return None
-    given = {field: found[-1][field] for field in forms if found[-1].get(field) is not None}
-    for field, value in given.items():
-        if not forms[field](value):
-            raise VerifyError(f"Its {name}.{field} has another form.")
-    return given
+def stated_in(parts, name, forms):
+    """What the parts say, each field alike wherever it is not null: late ones come with the end."""
+    said = [part[name] for part in parts if part.get(name) is not None]
+    if not all(isinstance(one, dict) for one in said):
+        raise VerifyError(f"Its {name} has another form.")
+    fields = {}
+    for field in forms:
+        value = agreed(f"{name}.{field}", [one.get(field) for one in said], forms[field])
+        fields.update({} if value is None else {field: value})
+    return fields if said else None
+
+def agreed(name, values, is_of_form):
+    """The one value of all that are not null, or None."""
+    given = [one for one in values if one is not None]
+    if not all(map(is_of_form, given)):
+        raise VerifyError(f"Its {name} has another form.")
+    if any(one != given[0] for one in given):
+        raise VerifyError(f"Its parts differ in {name}.")
+    return given[0] if given else None
 
 def wallet_in(verify_url, job_id):
     """The wallet behind the `#` of a link to Verify; nothing is asked at the link's host."""
@@ -2615,6 +2762,9 @@ def run_vectors(path):
     with open(path, encoding="utf-8") as file:
         vectors = json.load(file)
     differing = 0
+    if vectors.get("request_fields", REQUEST_FIELDS) != REQUEST_FIELDS:
+        differing += 1
+        print("DIFFERS: request_fields")
     for case in vectors["cases"]:
         try:
             found = run_case(case, vectors)
@@ -2624,7 +2774,7 @@ def run_vectors(path):
             differing += 1
             print(f"DIFFERS: {case['kind']}: {case['name']}: {found}, not {case['expected']}")
     count = len(vectors["cases"])
-    print(f"{count - differing} of {count} cases as expected.")
+    print(f"{max(count - differing, 0)} of {count} cases as expected.")
     return count > 0 and differing == 0
 
 def run_case(case, vectors):

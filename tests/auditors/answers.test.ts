@@ -3,6 +3,7 @@ import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
 import { canonicalJson } from '../../programs/client/proof.ts';
 import { differenceOf } from '../../programs/client/verify/answer/nearTexts.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
+import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
 import { SavedFileError } from '../../programs/client/verify/answer/savedFile.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { createRandom } from '../../testing/random.ts';
@@ -113,6 +114,27 @@ describe(`a saved request (seed ${random.seed})`, () => {
       for (const field of Object.keys(JSON.parse(given))) seen.add(field);
     }
     expect([...seen].sort()).toEqual(['messages', 'model', ...PASSED_FIELDS].sort());
+  });
+
+  it('refuses what the service refuses, and leaves out what it leaves out', () => {
+    const readers = [givenToWorker, readRequest];
+    const bodyWith = (field: string, value: unknown) =>
+      JSON.stringify({ model: 'a', messages: [{ role: 'user', content: '?' }], [field]: value });
+    for (const [field, off] of Object.entries(REQUEST_FIELDS.off)) {
+      for (const value of [null, [], {}, ...off]) {
+        for (const read of readers) read(bodyWith(field, value));
+      }
+      const refused = bodyWith(field, [7]);
+      for (const read of readers) expect(() => read(refused)).toThrow(field);
+    }
+    const nothing = readRequest(bodyWith('user', null)).chat;
+    for (const field of REQUEST_FIELDS.left_out) {
+      expect([field, readRequest(bodyWith(field, 1))]).toMatchObject([field, { unknown: [] }]);
+      if (/^stream/.test(field)) continue;
+      expect(givenToWorker(bodyWith(field, 1))).toEqual(JSON.parse(JSON.stringify(nothing)));
+    }
+    const other = { role: 'user', content: '?', prefix: true };
+    expect(readRequest(bodyWith('messages', [other, other])).unknown).toContain('messages.prefix');
   });
 
   it('keeps the keys that its client named, behind a file with others', () => {

@@ -10,6 +10,7 @@ import { Keypair } from '@solana/web3.js';
 import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import type { Check } from '../../programs/client/verify/check.ts';
+import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
 import { type StackDescription, writeStackFile } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -135,7 +136,8 @@ describe('svc verify', () => {
     const others = checks.length - applying.length;
     expect(others).toBeGreaterThan(5);
     const note = `Checks that do not apply to this job: ${others} (--all shows them).\n`;
-    expect(output).toContain(`${note}The job holds. Everything that applies holds.\n`);
+    const notProven = `Not proven: ${NOT_PROVEN.join(', ')}.\n`;
+    expect(output).toContain(`${note}${notProven}The job holds. Everything that applies holds.\n`);
     const { output: all } = await verify(job, '--all');
     expect(namesIn(all)).toEqual(named(checks));
     expect(all).not.toContain('--all');

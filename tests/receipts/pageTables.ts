@@ -3,6 +3,9 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/client/codec.ts';
 import type { Field, FieldType } from '../../programs/client/interface.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
+import { READ } from '../../programs/client/verify/answer/names.ts';
+import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
+import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 
 /** The kinds of account that a verification reads. */
@@ -52,6 +55,14 @@ export function pageTables(): string[] {
     block(INSTRUCTIONS.map((name) => layout(call(name)))),
     block(words),
     listed(ruleNames()),
+    block(
+      Object.entries(REQUEST_FIELDS).map(([list, named]) => [
+        list,
+        'length' in named ? listed(named) : JSON.stringify(named),
+      ]),
+    ),
+    listed(NOT_PROVEN),
+    listed([...READ]),
   ];
 }
 

@@ -50,15 +50,15 @@ needs('python3-cryptography').describe('jobs of a running service, in Python', (
     const inPython = await verifyInPython([...given, '--json']);
     const ours = await runCli(['verify', ...given, '--json']);
     return [inPython, ours].map(({ code, output }) => {
-      const { result, program, job, checks } = JSON.parse(output) as Report;
-      return { code, result, program, job, checks: checks.map(({ detail: _, ...one }) => one) };
+      const { as_of: _, conclusion: __, checks, ...report } = JSON.parse(output) as Report;
+      return { code, ...report, checks: checks.map(({ detail: _, ...one }) => one) };
     });
   }
 
   interface Report {
     readonly result: string;
-    readonly program: string;
-    readonly job: unknown;
+    readonly as_of: unknown;
+    readonly conclusion: string;
     readonly checks: readonly {
       readonly name: string;
       readonly verdict: string;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
+import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
 import { createRandom } from '../../testing/random.ts';
 import { ruleNames } from './pageTables.ts';
 import { formatVectors } from './vectors/cases.ts';
@@ -35,6 +36,13 @@ describe('the committed vectors', () => {
     }
     const failing = new Set(verdicts.flatMap(({ failing }) => failing));
     expect(ruleNames().filter((name) => !failing.has(name))).toEqual([]);
+  });
+
+  it('have the one list of what becomes of each field of a request', () => {
+    expect(COMMITTED.request_fields).toEqual(REQUEST_FIELDS);
+    const { nullable, emptyable } = REQUEST_FIELDS;
+    const given = ['stop', 'response_format', ...nullable, ...emptyable];
+    expect(given.toSorted()).toEqual([...PASSED_FIELDS].sort());
   });
 
   it('change every field that a worker is given', () => {

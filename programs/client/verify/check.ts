@@ -65,6 +65,13 @@ export function compare(
  */
 export const GRACE_SECONDS = 60n;
 
+/** What of an answer no rule binds, nor any field that no rule names. */
+export const NOT_PROVEN = [
+  ...['finish_reason', 'truncated', 'format_kept', 'reasoning_content', 'reasoning', 'logprobs'],
+  'total_tokens',
+  ...['prompt_tokens_details', 'completion_tokens_details', 'created', 'system_fingerprint'],
+] as const;
+
 /** What all checks of a job come to, in words for people. */
 export interface Conclusion {
   /** `differs`: nothing contradicts a rule, but what the client gave is not what the ledger records. */

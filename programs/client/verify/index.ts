@@ -14,7 +14,14 @@ export { readAnswer, type SavedAnswer } from './answer/readAnswer.ts';
 export { SavedFileError } from './answer/savedFile.ts';
 export { isRequest, readRequest, type SentRequest } from './answer/sentRequest.ts';
 export type { Statement } from './answer/statement.ts';
-export { type Check, type Conclusion, conclude, conclusionOf, type Verdict } from './check.ts';
+export {
+  type Check,
+  type Conclusion,
+  conclude,
+  conclusionOf,
+  NOT_PROVEN,
+  type Verdict,
+} from './check.ts';
 export { connectLedger } from './connection/connectLedger.ts';
 export { gatherModel } from './job/cardRules.ts';
 export { type ClientEvidence, evidenceIn } from './job/clientEvidence.ts';

@@ -11,7 +11,7 @@ import { drawKeypair } from './draw.ts';
 import type { NodeCases } from './endedCases.ts';
 import { recordJobs } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
-import { SAVED_FORMS, withLateSvc, withSvc, withText, withUsage } from './savedForms.ts';
+import { SAVED_FORMS, withLatePart, withSvc, withText, withUsage } from './savedForms.ts';
 
 const NODE = 'answers';
 const HOLDS = 'holds history.sequence';
@@ -35,6 +35,7 @@ export async function answerCases(
       ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
       ...questionCases(random, first),
+      ...laterCases(first, second),
       ...cardCases([first, third, last], cards),
     ].map((one) => ({ ...one, isAll: true }));
     const rejected = others['a dispute that was rejected'].address;
@@ -140,10 +141,14 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
     ...Object.entries(used).map(([field, value]) => ({
       ...{ name: `it states another ${field}`, answer: withUsage(answer, { [field]: value }), is },
     })),
-    {
-      name: 'it states another charge in its last svc',
-      ...{ answer: withLateSvc(answer, { credits_charged: 1_000_000 }), is },
-    },
+    ...Object.entries<object>({
+      'another charge': { svc: { credits_charged: 1_000_000 } },
+      'another cost': { usage: { cost: 99 } },
+      'another model': { model: 'another' },
+    }).map(([name, part]) => ({
+      ...{ name: `it states ${name} in a part of its own`, is: 'refused' },
+      answer: withLatePart(answer, part),
+    })),
     // A charged job's answer as if it were one that cost nothing.
     ...Object.entries(silent).map(([name, changed]) => ({
       name: `no text, and it states ${name}`,
@@ -188,6 +193,29 @@ function questionCases(random: Random, answer: AnsweredJob): Condition[] {
     ),
     { name: 'a question without its salt', ...parts, is: 'not_checkable delivery.request' },
   ];
+}
+
+/** Of a service that gives one field more to its workers, and of one that does not. */
+function laterCases(before: AnsweredJob, later: AnsweredJob): Condition[] {
+  const { passed_later: _, ...rest } = later.body;
+  const messages = [{ role: 'user', content: '?' }];
+  const named = [{ role: 'user', content: '?', given_later: 'x' }];
+  const [unknown, fails] = ['not_checkable delivery.request', 'fails delivery.request'];
+  const list: [string, AnsweredJob, object, is: string][] = [
+    ['as it was given', later, later.body, HOLDS],
+    ['beside one that was not given', later, { ...later.body, other_later: 7 }, HOLDS],
+    ['of another value', later, { ...rest, passed_later: ['x'] }, unknown],
+    ['that is left out', later, rest, fails],
+    ['that is null', later, { ...rest, passed_later: null }, fails],
+    ['that was not given', before, { ...before.body, passed_later: 'x' }, HOLDS],
+    ['and other messages', before, { ...before.body, messages, passed_later: 'x' }, unknown],
+    ['and another model', before, { ...before.body, model: 'another', passed_later: 'x' }, fails],
+    ['of a message', before, { ...before.body, messages: named }, unknown],
+  ];
+  return list.map(([name, answer, body, is]) => ({
+    ...{ name: `a field of a later service, ${name}`, ...partsOf(answer), is },
+    request: JSON.stringify(body),
+  }));
 }
 
 /** What each form says of itself: its text, and what the API sent with it. */

@@ -4,6 +4,7 @@ import type { JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
 import { type Dialogue, drawDialogue, withStatement } from './answeredJob.ts';
 import { drawWords } from './draw.ts';
+import type { Body } from './requestForms.ts';
 
 type Card = Readonly<Record<string, string>>;
 
@@ -17,13 +18,14 @@ const DAY_SECONDS = 86_401;
 
 /** Some alone, some together, and some that ended otherwise. */
 export async function runJobs(random: Random, scene: JobScene) {
-  const lock = async (count: number): Promise<Dialogue[]> => {
+  const lock = async (count: number, later?: Body): Promise<Dialogue[]> => {
     const tokenLimit = 100 + random.below(9_000);
     const model = scene.service.model.id;
     const locked = await scene.lock({ count, tokenLimit });
-    return locked.map((one) => drawDialogue(random, { locked: one, model, tokenLimit }));
+    const drawn = { model, tokenLimit, ...(later && { later }) };
+    return locked.map((one) => drawDialogue(random, { locked: one, ...drawn }));
   };
-  const alone = [...(await lock(1)), ...(await lock(1))];
+  const alone = [...(await lock(1)), ...(await lock(1, { passed_later: drawWords(random) }))];
   const cards = { first: drawCard(random), later: drawCard(random) };
   await pin(scene, cards.first);
   const together = await lock(3);

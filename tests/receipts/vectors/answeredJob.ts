@@ -33,13 +33,21 @@ export interface AnsweredJob extends Dialogue {
   readonly lockedCredits: number;
 }
 
+interface Drawn {
+  readonly locked: LockedJob;
+  readonly model: string;
+  readonly tokenLimit: number;
+  /** What a later service gives to a worker, too. */
+  readonly later?: Body;
+}
+
 /** Draws a question and its answer, for a job that is locked and not completed yet. */
 export function drawDialogue(
   random: Random,
-  { locked, model, tokenLimit }: { locked: LockedJob; model: string; tokenLimit: number },
+  { locked, model, tokenLimit, later = {} }: Drawn,
 ): Dialogue {
   const { token_limit: _, ...fields } = drawRequest(random);
-  const chat = { ...fields, model };
+  const chat = { ...fields, model, ...later };
   const salt = random.bytes(32);
   // White space, line ends and normal forms must be able to differ.
   const text = `${drawWords(random, 40)}\né ${drawText(random, 30)}.`;

@@ -1,3 +1,4 @@
+import type { REQUEST_FIELDS } from '../../../programs/client/verify/answer/requestFields.ts';
 import type { LedgerSnapshot, SnapshotChanges } from './snapshot.ts';
 
 /** What a verification must say of a job: the names of its checks, in the order of the rules. */
@@ -117,6 +118,8 @@ export interface Vectors {
   /** What was drawn, but for the ledgers' times and keys, which are always new. */
   readonly seed: number;
   readonly program_id: string;
+  /** What becomes of each field of a request. */
+  readonly request_fields: typeof REQUEST_FIELDS;
   readonly nodes: Readonly<Record<string, LedgerSnapshot>>;
   readonly cases: readonly VectorCase[];
 }

@@ -24,7 +24,8 @@ export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => strin
     events(chunks(answer)).replaceAll('data: ', 'data:'),
   'a stream with an earlier svc': (answer) => {
     const [first, ...rest] = chunks(answer);
-    return events([{ ...first, svc: { ...answer.svc, credits_charged: 1_000_000 } }, ...rest]);
+    const early = { ...answer.svc, output_hash: null, credits_charged: null };
+    return events([{ ...first, svc: early, usage: null }, ...rest]);
   },
   'a stream with an event of a name': (answer) =>
     `event: ping\ndata: {}\n\n${events(chunks(answer))}`,
@@ -50,9 +51,9 @@ export const withSvc = (answer: AnsweredJob, changed: Readonly<Record<string, un
 export const withUsage = (answer: AnsweredJob, changed: object): string =>
   JSON.stringify({ ...plain(answer), usage: { ...usageOf(answer), ...changed } });
 
-/** A stream that states something else in a chunk behind the last one. */
-export const withLateSvc = (answer: AnsweredJob, changed: object): string =>
-  events([...chunks(answer), { ...usageChunk(answer), svc: { ...answer.svc, ...changed } }]);
+/** A stream with another part behind the last one. */
+export const withLatePart = (answer: AnsweredJob, part: object): string =>
+  events([...chunks(answer), usageChunk(answer), part]);
 
 /** With another text, as somebody may have changed it. */
 export const withText = (answer: AnsweredJob, text: string): string =>

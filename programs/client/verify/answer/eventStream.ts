@@ -1,15 +1,19 @@
 import { isObject } from './answerParts.ts';
 import { SavedFileError } from './savedFile.ts';
-import { assertFew, DONE, tryParse, type Values } from './text.ts';
+import { assertFew, DONE, tryRead, type Values } from './text.ts';
 
 const DATA = 'data:';
 const NAME = 'event:';
-/** Some clients take it for data, and others do not. */
-const NEARLY_DATA = /^[^\w:]*data[^\w:]*:/i;
+/** Some clients take it for data or a name, and others do not. */
+const NEARLY = /^[^\w:]*(?:data|event)[^\w:]*:/i;
+/** The same behind what some take for a line end. */
+const BEHIND = /[^\t -~\xa0-\u2027\u202a-\uffff][^\w:]*(?:data|event)[^\w:]*:/i;
+/** A line that some take for JSON. */
+const BARE = /^[^\w:]*[{[]/;
 
 /**
  * The data of a stream's server-sent events, as the standard reads them: comments and other fields are
- * passed over, and with them trailers. So are events of a name, unless they have a part of the answer:
+ * passed over, and with them trailers. So are events of a name, unless they say something of the answer:
  * the official clients read those, and others do not. What stands behind the last empty line counts,
  * too: files lose their last newline.
  *
@@ -17,6 +21,7 @@ const NEARLY_DATA = /^[^\w:]*data[^\w:]*:/i;
  */
 export function eventsIn(body: string): Values {
   const values: unknown[] = [];
+  const others: string[] = [];
   let data: string[] = [];
   let name = '';
   let broken: number | undefined;
@@ -28,16 +33,20 @@ export function eventsIn(body: string): Values {
     name = '';
     if (lines.length === 0) return;
     const parsed = parseEvent(lines);
-    if (parsed?.some((value) => Array.isArray(value) || (isNamed && isPart(value)))) {
-      throw new SavedFileError('Not all clients read each of its events.');
+    if (parsed?.some((value) => Array.isArray(value) || (isNamed && isPart(value))))
+      throw differing();
+    if (isNamed) {
+      others.push(...lines);
+      return;
     }
-    if (isNamed) return;
     if (broken !== undefined) throw new SavedFileError(`Event ${broken} is not JSON.`);
     if (parsed === undefined) broken = values.length + 1;
     for (const value of parsed ?? []) values.push(value);
     assertFew(values);
   };
+  if (body.includes('\n') && /\r(?!\n|$)/.test(body)) throw differing();
   for (const line of linesOf(body)) {
+    if (BEHIND.test(line)) throw differing();
     if (line.startsWith(DATA)) {
       const value = valueIn(line, DATA);
       const isEnd = value.trim() === DONE;
@@ -45,18 +54,25 @@ export function eventsIn(body: string): Values {
       isDone ||= isEnd;
       data.push(value);
       assertFew(data);
-    } else if (NEARLY_DATA.test(line)) {
-      throw new SavedFileError('Not all clients read each of its events.');
     } else if (line.startsWith(NAME) || line === 'event') name = valueIn(line, NAME);
     else if (line === '') dispatch();
+    else {
+      if (NEARLY.test(line) || (BARE.test(line) && line.trim() !== DONE)) throw differing();
+      others.push(line);
+    }
   }
   dispatch();
   // Only the last one may be broken: the stream was cut within it.
-  return { values, isCut: broken !== undefined };
+  return { values, isCut: broken !== undefined, others };
 }
 
+const differing = () => new SavedFileError('Not all clients read each of its events.');
+
+/** What clients look for in an event. */
+const PARTS = ['choices', 'error', 'model', 'svc', 'usage'];
+
 const isPart = (value: unknown): boolean =>
-  isObject(value) && ('choices' in value || isObject(value.error));
+  isObject(value) && PARTS.some((field) => Object.hasOwn(value, field));
 
 const valueIn = (line: string, field: string): string =>
   line.slice(line[field.length] === ' ' ? field.length + 1 : field.length);
@@ -75,9 +91,9 @@ function* linesOf(text: string): Generator<string> {
 /** The data of an event, in one line or several; of lines whose empty ones were lost, each is one. */
 function parseEvent(lines: readonly string[]): unknown[] | undefined {
   const kept = lines.filter((line) => line.trim() !== DONE);
-  const whole = tryParse(kept.join('\n'));
+  const whole = tryRead(kept.join('\n'));
   if (whole) return [whole.value];
-  const each = kept.map(tryParse);
+  const each = kept.map(tryRead);
   const parsed = each.filter((one) => one !== undefined);
   return parsed.length === each.length ? parsed.map(({ value }) => value) : undefined;
 }

@@ -2,8 +2,15 @@ import { parseJobId } from '../../jobId.ts';
 import { fieldOf, isObject, joinParts, shown } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
 import { SavedFileError } from './savedFile.ts';
-import { type Statement, statementIn, type Usage, usageIn, walletIn } from './statement.ts';
-import { assertFew, bodyOf, decode, valuesIn } from './text.ts';
+import {
+  modelIn,
+  type Statement,
+  statementIn,
+  type Usage,
+  usageIn,
+  walletIn,
+} from './statement.ts';
+import { assertFew, decode, partHeaders, valuesIn } from './text.ts';
 
 /** An answer as its client kept it. */
 export interface SavedAnswer {
@@ -30,13 +37,16 @@ export interface SavedAnswer {
  * @throws SavedFileError whose message says what is missing, and what to do instead
  */
 export function readAnswer(saved: Uint8Array | string): SavedAnswer {
-  const body = bodyOf(decode(saved));
+  const { body, heads } = partHeaders(decode(saved));
   const isJson = body.startsWith('{') || body.startsWith('[');
-  const { values, isCut } = isJson ? valuesIn(body) : eventsIn(body);
+  const { values, isCut, others } = isJson ? valuesIn(body) : eventsIn(body);
   const parts = values.flat();
   assertFew(parts);
+  if (parts.some((part) => Array.isArray(part) || typeof part === 'string')) {
+    throw new SavedFileError('It has a part that is no object.');
+  }
   const items = parts.filter(isObject);
-  const jobId = jobIdIn(items);
+  const jobId = jobIdIn(items, [...heads, ...others]);
   assertNoError(items, jobId);
   if (isCut) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   if (items.some((item) => Array.isArray(fieldOf(item, 'messages')) && !('choices' in item))) {
@@ -55,16 +65,14 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
   const { text, reasoning, isWhole } = joinParts(answers, !isJson);
   if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   if (jobId === undefined) throw new SavedFileError(NO_JOB);
-  const svc = statementIn(answers);
+  const svc = statementIn(items);
   return {
     jobId,
     text,
     reasoning,
-    model: answers
-      .map((answer) => fieldOf(answer, 'model'))
-      .find((model) => typeof model === 'string'),
+    model: modelIn(items),
     svc,
-    usage: usageIn(answers),
+    usage: usageIn(items),
     wallet: svc?.verify_url === undefined ? undefined : walletIn(svc.verify_url, jobId),
   };
 }
@@ -79,8 +87,10 @@ const NO_JOB =
 const ofJob = (jobId: string | undefined): string =>
   jobId === undefined ? '' : ` Its job is ${jobId}: without a text, verify that.`;
 
-/** The job that everything here is of, by `svc.job_id` and the answer's id. */
-function jobIdIn(items: readonly object[]): string | undefined {
+const JOB_IDS = /job_[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}/g;
+
+/** The job of all parts, by `svc.job_id` and the answer's id; no other line names another one. */
+function jobIdIn(items: readonly object[], lines: readonly string[]): string | undefined {
   const ids = new Set<string>();
   for (const item of items) {
     for (const named of [fieldOf(fieldOf(item, 'svc'), 'job_id'), fieldOf(item, 'id')]) {
@@ -89,16 +99,26 @@ function jobIdIn(items: readonly object[]): string | undefined {
       if (parseJobId(id)) ids.add(id);
     }
   }
-  const [only, other] = ids;
+  const [only] = ids;
+  if (only !== undefined) {
+    for (const line of lines) for (const [id] of line.matchAll(JOB_IDS)) ids.add(id);
+  }
+  const [, other] = ids;
   if (other !== undefined) {
     throw new SavedFileError(`It holds answers of several jobs, ${only} and ${other}: save one.`);
   }
   return only;
 }
 
+/** Some write it beside a choice. */
 function assertNoError(items: readonly object[], jobId: string | undefined): void {
-  const error = items.map((item) => fieldOf(item, 'error')).find(isObject);
+  const choices = items.flatMap((item) => fieldOf(item, 'choices') ?? []);
+  const error = [...items, ...choices]
+    .map((one) => fieldOf(one, 'error'))
+    .find((one) => one != null);
   if (error === undefined) return;
-  const said = shown(fieldOf(error, 'message') ?? fieldOf(error, 'code'));
+  const said = shown(
+    isObject(error) ? (fieldOf(error, 'message') ?? fieldOf(error, 'code')) : error,
+  );
   throw new SavedFileError(`It is an error, not an answer. It says: ${said}${ofJob(jobId)}`, jobId);
 }

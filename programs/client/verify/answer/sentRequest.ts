@@ -1,7 +1,8 @@
 import { canonicalJson, type Json } from '../../proof.ts';
 import { fieldOf, isObject } from './answerParts.ts';
+import { REQUEST_FIELDS } from './requestFields.ts';
 import { SavedFileError } from './savedFile.ts';
-import { bodyOf, decode, tryParse } from './text.ts';
+import { decode, partHeaders, tryParse } from './text.ts';
 
 /** What was asked. */
 export interface SentRequest {
@@ -10,6 +11,10 @@ export interface SentRequest {
   readonly tokensMax: number | undefined;
   /** The most credits that it may lock, where it says that. */
   readonly creditsMax: number | undefined;
+  /** Its own fields that are not known here: a later service may give them to a worker. */
+  readonly others: Readonly<Record<string, Json>>;
+  /** The names of all such fields, those of messages among them. */
+  readonly unknown: readonly string[];
 }
 
 /** What a worker is given of a request, without the token limit, which the lock has. */
@@ -18,12 +23,6 @@ export interface SentChat {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
 }
-
-/** Fields whose null means that they are absent. */
-const NULLABLE = ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty', 'seed'];
-const SAMPLING = ['top_k', 'min_p', 'repetition_penalty', 'reasoning_effort'];
-/** Of these an empty list or object means it, too. */
-const EMPTYABLE = [...SAMPLING, 'logit_bias', 'chat_template_kwargs'];
 
 /**
  * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and keeps what a worker
@@ -34,23 +33,65 @@ const EMPTYABLE = [...SAMPLING, 'logit_bias', 'chat_template_kwargs'];
  * @throws SavedFileError for what is no such body, or has no canonical form
  */
 export function readRequest(saved: Uint8Array | string): SentRequest {
-  const parsed = tryParse(bodyOf(decode(saved)));
+  const parsed = tryParse(partHeaders(decode(saved)).body);
   const messages = fieldOf(parsed?.value, 'messages');
   const model = fieldOf(parsed?.value, 'model');
   if (!Array.isArray(messages) || typeof model !== 'string') throw new SavedFileError(NO_REQUEST);
-  const body = parsed?.value;
+  const body = parsed?.value as Record<string, unknown>;
+  assertTaken(body, messages);
   const chat: SentChat = {
     model,
     messages: messages.map(messageOf),
-    ...pick(body, NULLABLE, (value) => value ?? undefined),
-    ...pick(body, EMPTYABLE, (value) => unlessEmpty(withoutPrototype(value))),
+    ...pick(body, REQUEST_FIELDS.nullable, (value) => value ?? undefined),
+    ...pick(body, REQUEST_FIELDS.emptyable, (value) => unlessEmpty(withoutPrototype(value))),
     ...pick(body, ['stop'], stopOf),
     ...pick(body, ['response_format'], formatOf),
   };
   assertCanonical(chat);
-  const tokensMax = fieldOf(body, 'max_tokens') ?? fieldOf(body, 'max_completion_tokens');
-  const creditsMax = fieldOf(body, 'max_credits');
-  return { chat, tokensMax: numberOf(tokensMax), creditsMax: numberOf(creditsMax) };
+  const { shaped, nullable, emptyable, left_out, off, message_fields } = REQUEST_FIELDS;
+  const known = [shaped, nullable, emptyable, left_out, Object.keys(off)].flat();
+  const others = otherFields(body, known);
+  const ofMessages = messages.flatMap((one) => Object.keys(otherFields(one, message_fields)));
+  return {
+    chat,
+    tokensMax: numberOf(body.max_tokens ?? body.max_completion_tokens),
+    creditsMax: numberOf(body.max_credits),
+    others,
+    unknown: [...Object.keys(others), ...ofMessages.map((field) => `messages.${field}`)],
+  };
+}
+
+/** What the service refuses was asked of another one. @throws SavedFileError that names it */
+function assertTaken(body: Record<string, unknown>, messages: readonly unknown[]): void {
+  const { max_tokens: most = null, max_completion_tokens: other = null } = body;
+  const roles: readonly unknown[] = REQUEST_FIELDS.roles;
+  const refused = Object.entries(REQUEST_FIELDS.off).find(
+    ([field, off]) => !isOff(body[field], off),
+  );
+  const fault =
+    refused?.[0] ??
+    (most !== null && other !== null && !(typeof most === 'number' && most === other)
+      ? 'max_completion_tokens'
+      : undefined) ??
+    (messages.every((one) => isOff(fieldOf(one, 'tool_calls'), [])) ? undefined : 'tool_calls') ??
+    (messages.every((one) => roles.includes(fieldOf(one, 'role'))) ? undefined : 'role');
+  if (fault === undefined) return;
+  throw new SavedFileError(`${NO_REQUEST} The service refuses its ${fault}.`);
+}
+
+const isOff = (value: unknown, off: readonly unknown[]): boolean =>
+  unlessEmpty(value ?? null) === undefined ||
+  off.some((one) => JSON.stringify(one) === JSON.stringify(value));
+
+const isGiven = (field: [string, Json | undefined]): field is [string, Json] =>
+  field[1] !== undefined;
+
+function otherFields(value: object, known: readonly string[]): SentRequest['others'] {
+  const others = Object.keys(value).filter(
+    (field) => field !== '__proto__' && !known.includes(field),
+  );
+  const given = pick(value, others, (one) => unlessEmpty(withoutPrototype(one)));
+  return Object.fromEntries(Object.entries(given).filter(isGiven));
 }
 
 const NO_REQUEST = 'It is no request: save the JSON body that was sent to /v1/chat/completions.';
@@ -59,7 +100,7 @@ const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefi
 
 /** Whether it is meant to be a request, and no answer. */
 export function isRequest(saved: Uint8Array | string): boolean {
-  const parsed = tryParse(bodyOf(decode(saved)));
+  const parsed = tryParse(partHeaders(decode(saved)).body);
   return fieldOf(parsed?.value, 'messages') !== undefined;
 }
 

@@ -58,39 +58,65 @@ const SVC: Forms<Exclude<keyof Statement, 'model' | UsageField>> = {
 };
 const USAGE = { cost: isNumber, prompt_tokens: isCount, completion_tokens: isCount };
 
+/** All fields that are compared. */
+export const STATED: readonly string[] = [...Object.keys(SVC), ...Object.keys(USAGE)];
+
 /**
- * What the last part with `svc` says: it comes with the finish reason.
+ * What the parts say in `svc`, each field alike wherever it is not null: late ones come with the finish
+ * reason.
  *
- * @throws SavedFileError for a field of another form
+ * @throws SavedFileError for a field of another form, and for two values of one
  */
-export function statementIn(answers: readonly object[]): Statement | undefined {
-  const stated = statedIn(answers, 'svc', SVC);
+export function statementIn(parts: readonly object[]): Statement | undefined {
+  const stated = statedIn(parts, 'svc', SVC);
   return stated && Object.fromEntries(stated);
 }
 
 /**
- * What the last part with `usage` says.
+ * What they say in `usage`.
  *
- * @throws SavedFileError for a field of another form
+ * @throws SavedFileError for a field of another form, and for two values of one
  */
-export function usageIn(answers: readonly object[]): Usage {
-  const stated = statedIn(answers, 'usage', USAGE) ?? [];
-  return Object.fromEntries(stated.map(([name, value]) => [`usage.${name}`, value]));
+export function usageIn(parts: readonly object[]): Usage {
+  const stated = statedIn(parts, 'usage', USAGE) ?? [];
+  return Object.fromEntries([...stated].map(([name, value]) => [`usage.${name}`, value]));
 }
 
+/**
+ * The model that all parts name.
+ *
+ * @throws SavedFileError for two, and for what is no text
+ */
+export function modelIn(parts: readonly object[]): string | undefined {
+  const named = parts.map((part) => fieldOf(part, 'model')).filter((model) => model != null);
+  if (named.some((model) => typeof model !== 'string')) throw ofAnotherForm('model');
+  if (named.some((model) => model !== named[0]))
+    throw new SavedFileError('Its parts name several models.');
+  return named[0] as string | undefined;
+}
+
+const ofAnotherForm = (field: string) => new SavedFileError(`Its ${field} has another form.`);
+
 function statedIn(
-  answers: readonly object[],
+  parts: readonly object[],
   at: 'svc' | 'usage',
   forms: Forms<string>,
-): [string, unknown][] | undefined {
-  const last = answers.map((answer) => fieldOf(answer, at)).findLast(isObject);
-  if (last === undefined) return undefined;
-  return Object.entries(forms).flatMap(([name, isOfForm]): [string, unknown][] => {
-    const value = fieldOf(last, name);
-    if (value == null) return [];
-    if (!isOfForm(value)) throw new SavedFileError(`Its ${at}.${name} has another form.`);
-    return [[name, value]];
-  });
+): Map<string, unknown> | undefined {
+  const all = parts.map((part) => fieldOf(part, at)).filter((said) => said != null);
+  const stated = new Map<string, unknown>();
+  for (const said of all) {
+    if (!isObject(said)) throw ofAnotherForm(at);
+    for (const [name, isOfForm] of Object.entries(forms)) {
+      const value = fieldOf(said, name);
+      if (value == null) continue;
+      if (!isOfForm(value)) throw ofAnotherForm(`${at}.${name}`);
+      if ((stated.get(name) ?? value) !== value) {
+        throw new SavedFileError(`Its parts differ in ${at}.${name}.`);
+      }
+      stated.set(name, value);
+    }
+  }
+  return all.length === 0 ? undefined : stated;
 }
 
 /**

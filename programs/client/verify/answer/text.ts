@@ -1,5 +1,6 @@
 import { endOfString, parseJson } from '../../parseJson.ts';
 import { LEVELS_MAX } from '../../proof.ts';
+import { assertNames } from './names.ts';
 import { SavedFileError } from './savedFile.ts';
 
 /** What a file holds. */
@@ -7,6 +8,8 @@ export interface Values {
   readonly values: readonly unknown[];
   /** Whether the last one is not whole. */
   readonly isCut: boolean;
+  /** The lines that are no part of the answer. */
+  readonly others: readonly string[];
 }
 
 // Far more than any answer has.
@@ -36,25 +39,39 @@ function encodingOf([first, second]: Uint8Array): string {
   return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }
 
-const STATUS_LINE = /^HTTP\/[\d.]+ \d{3}/;
+const STATUS_LINE = /^HTTP\/\d+(?:\.\d+)? \d{3}(?: [^\r\n]*)?(?=\r?\n|$)/;
 const END_OF_HEADERS = /\r?\n\r?\n/;
+/** A line of headers or trailers. */
+const FIELD = /^[\w-]+:[^\r\n]*\r?$/;
+/** What a client of streams takes for a field of an event, also behind what some take for a line end. */
+const OF_EVENTS = /(?:^|[^\t -~\xa0-\u2027\u202a-\uffff])[^\w:]*(?:data|event|id|retry)[^\w:]*:/i;
 
-/** What follows the headers, of which there are several behind a proxy, or an early status. */
-export function bodyOf(text: string): string {
+const isField = (line: string): boolean => FIELD.test(line) && !OF_EVENTS.test(line);
+
+/** A file without the headers before its body, of which there are several behind a proxy. */
+interface Parted {
+  readonly body: string;
+  readonly heads: readonly string[];
+}
+
+/** @throws SavedFileError for a line of headers that is none */
+export function partHeaders(text: string): Parted {
+  const heads: string[] = [];
   let body = text;
   for (let head = body.trimStart(); STATUS_LINE.test(head); head = body.trimStart()) {
     const end = END_OF_HEADERS.exec(head);
+    const lines = head.slice(0, end?.index).split('\n').slice(1);
+    if (!lines.every(isField)) throw new SavedFileError('Its headers have a line of another form.');
+    heads.push(...lines);
     body = end ? head.slice(end.index + end[0].length) : '';
   }
   const json = body.trimStart();
-  return /^[{[]/.test(json) ? json : body;
+  return { body: /^[{[]/.test(json) ? json : body, heads };
 }
 
 /** What ends a stream, also where it was saved without `data:`. */
 export const DONE = '[DONE]';
 
-/** A line of a trailer, or nothing. */
-const TRAILER = /^([\w-]+:[^\r\n]*)?\r?$/;
 const TRAILERS_MAX = 64 * 1_024;
 
 /**
@@ -63,8 +80,8 @@ const TRAILERS_MAX = 64 * 1_024;
  * @throws SavedFileError for anything else
  */
 export function valuesIn(body: string): Values {
-  const whole = tryParse(body);
-  if (whole) return { values: [whole.value], isCut: false };
+  const whole = tryRead(body);
+  if (whole) return { values: [whole.value], isCut: false, others: [] };
   const values: unknown[] = [];
   let at = 0;
   for (;;) {
@@ -75,8 +92,8 @@ export function valuesIn(body: string): Values {
     }
     if (body[at] !== '{' && body[at] !== '[') break;
     const end = endOfValue(body, at);
-    if (end === undefined) return { values, isCut: true };
-    const parsed = tryParse(body.slice(at, end));
+    if (end === undefined) return { values, isCut: true, others: [] };
+    const parsed = tryRead(body.slice(at, end));
     if (parsed === undefined) throw new SavedFileError(`It is not JSON at character ${at}.`);
     values.push(parsed.value);
     assertFew(values);
@@ -86,10 +103,11 @@ export function valuesIn(body: string): Values {
   if (at > 0 && rest.length > TRAILERS_MAX) {
     throw new SavedFileError('It has more than 64 KiB behind the answer.');
   }
-  if (at === 0 || !rest.split('\n').every((line) => TRAILER.test(line))) {
+  const others = rest.split('\n');
+  if (at === 0 || !others.every((line) => /^\r?$/.test(line) || isField(line))) {
     throw new SavedFileError(`It is not JSON at character ${at}.`);
   }
-  return { values, isCut: false };
+  return { values, isCut: false, others };
 }
 
 const MARKS = /["{}[\]]/g;
@@ -134,4 +152,15 @@ export function tryParse(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The same of an answer.
+ *
+ * @throws SavedFileError for names that readers take differently, too
+ */
+export function tryRead(text: string): { value: unknown } | undefined {
+  const parsed = tryParse(text);
+  if (parsed) assertNames(text);
+  return parsed;
 }

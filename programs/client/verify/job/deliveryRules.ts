@@ -19,6 +19,7 @@ import {
   show,
 } from '../check.ts';
 import type { ClientEvidence } from './clientEvidence.ts';
+import { deadlineOf } from './endingRules.ts';
 import type { ModelEvidence } from './evidence.ts';
 import { eventsNamed, statusOf } from './record.ts';
 import { type Rule, rule } from './rule.ts';
@@ -88,17 +89,24 @@ export const request = whenGiven(
     'delivery.request',
     ['JobLocked', 'JobProven'],
     ({ JobLocked, JobProven }, { request: asked, salt, model }) => {
-      const sent = asked?.chat;
-      if (sent === undefined || salt === undefined) {
+      if (asked === undefined || salt === undefined) {
         return notCheckable("It is compared by its salt, which is the answer's svc.request_salt.");
       }
+      const { chat: sent } = asked;
       const { modelId, tokenLimit } = JobLocked.data;
       const { requestCommitment: proven } = JobProven.data;
       const commitmentTo = (chat: SentChat) =>
         requestCommitment(salt, { ...chat, token_limit: tokenLimit });
-      const isProven = (chat: SentChat) => show(commitmentTo(chat)) === show(proven);
-      if (isProven(sent)) {
-        const wrong = judgeLimit(asked as SentRequest, JobLocked.data, model?.account);
+      const isProven = (chat: SentChat) => {
+        try {
+          return show(commitmentTo(chat)) === show(proven);
+        } catch {
+          // A field that is not known may have no canonical form.
+          return false;
+        }
+      };
+      if (isProven(sent) || countedIn(asked).some(isProven)) {
+        const wrong = judgeLimit(asked, JobLocked.data, model?.account);
         return (
           wrong ??
           holds(`Salt and request, with at most ${tokenLimit} tokens, give the proven commitment.`)
@@ -116,12 +124,22 @@ export const request = whenGiven(
           messages: sent.messages.map((one, at) => ({ ...one, content: near[at] ?? '' })),
         }),
       );
-      return difference === undefined
+      if (difference !== undefined) {
+        return fails(`The messages differ from the proven ones only in this: ${difference}.`);
+      }
+      const unknown = shown([...new Set(asked.unknown)].join(', '));
+      return unknown === ''
         ? compare({ 'the commitment to the request': [commitmentTo(sent), proven] }, '')
-        : fails(`The messages differ from the proven ones only in this: ${difference}.`);
+        : notCheckable(`Whether the worker was given this is not known here: ${unknown}.`);
     },
   ),
 );
+
+/** The request with each field that is not known here, and with all, as a later service may give it. */
+function countedIn({ chat, others }: SentRequest): SentChat[] {
+  const each = Object.entries(others).map(([field, value]) => ({ [field]: value }));
+  return [...each, others].map((more) => ({ ...chat, ...more }));
+}
 
 /**
  * The lock is within the request's ceiling, and has the token limit that the request names, or else the
@@ -152,6 +170,10 @@ function judgeLimit(
   return isCut ? undefined : fails(`${differs}, though the context window leaves more.`);
 }
 
+/** An answer is cut off when its job has 15 s left. The ledger's Clock may be some seconds behind. */
+const CUT_SECONDS_MAX = 30n;
+const CUT = 'deadline';
+
 /** What no answer of a charged job leaves out. */
 const CHARGED: readonly string[] = ['worker', 'attempt', 'output_hash', 'credits_charged'];
 
@@ -168,6 +190,9 @@ export const answer = whenGiven(
       return notCheckable('The node does not show the settlement yet.');
     }
     const charge = settled?.data.chargedCredits ?? 0n;
+    const leftSeconds =
+      proven && deadlineOf(JobLocked, 'jobTimeoutSeconds', JobLocked) - proven.data.unixTime;
+    const isCut = leftSeconds !== undefined && leftSeconds <= CUT_SECONDS_MAX;
     const recorded: Partial<Record<keyof Statement, Value>> = {
       job_id: formatJobId(JobLocked.data.jobId),
       model: JobLocked.data.modelId,
@@ -180,6 +205,9 @@ export const answer = whenGiven(
       'usage.cost': inStablecoin(charge),
       ...(settled && tokensOf(settled.data)),
       settlement_tx: settled?.transaction.signature ?? 'of no settlement',
+      ...(stated.truncated === CUT && {
+        truncated: isCut ? CUT : `of a proof with ${leftSeconds ?? 'no'} seconds left`,
+      }),
     };
     const fields = (Object.keys(recorded) as (keyof typeof recorded)[]).filter(
       (field) => stated[field] !== undefined || (settled && CHARGED.includes(field)),

@@ -68,7 +68,8 @@ const after: Judge = (time, deadline) =>
 /** The spans of time that the lock fixes, each from one event on. */
 type Span = 'jobTimeoutSeconds' | 'disputeWindowSeconds' | 'arbitrationWindowSeconds';
 
-function deadlineOf({ data }: JobEvent, span: Span, lock: PlacedEvent<'JobLocked'>): bigint {
+/** When a span of time ends that the lock fixes. */
+export function deadlineOf({ data }: JobEvent, span: Span, lock: PlacedEvent<'JobLocked'>): bigint {
   return data.unixTime + BigInt(lock.data[span]);
 }
 

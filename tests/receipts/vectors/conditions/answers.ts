@@ -87,10 +87,10 @@ function limits({ answer }: Scene): Condition[] {
       'not_checkable',
     ],
     [
-      'both limits, of which the first counts',
+      'both limits, of which one is another',
       { max_completion_tokens: limit + 1 },
       undefined,
-      'holds',
+      'refused',
     ],
     [
       'a limit of null beside the other',
@@ -114,7 +114,7 @@ function limits({ answer }: Scene): Condition[] {
   return list.map(([name, changed, change, verdict]) => ({
     ...{ name: `a request: ${name}`, job: address, salt: String(svc.request_salt) },
     ...{ request: JSON.stringify({ ...body, ...changed }), ...(change && { change }) },
-    is: `${verdict} delivery.request`,
+    is: verdict === 'refused' ? verdict : `${verdict} delivery.request`,
   }));
 }
 
@@ -155,6 +155,13 @@ function statements({ answer }: Scene): Condition[] {
   const [holds, fails] = ['holds delivery.answer', 'fails delivery.answer'];
   const says = (fields: object) => withSvc(answer, fields as never);
   const { svc, body } = answer;
+  const timed =
+    (seconds: number): Change =>
+    (given) => {
+      const lock = anyEvent(given, 'JobLocked', answer.address);
+      const due = number(lock.unix_time).addn(Number(lock.job_timeout_seconds) + seconds);
+      return inEvent(answer.address, 'JobCompleted', () => ({ unix_time: due }))(given);
+    };
   const uncharged = { credits_charged: 0, usdc_value: 0, worker: null, attempt: null };
   return [
     {
@@ -174,6 +181,16 @@ function statements({ answer }: Scene): Condition[] {
       answer: says({ settlement_tx: svc.escrow_tx }),
       is: fails,
     },
+    ...(
+      [
+        ['in time', -31, fails],
+        ['nearly out of time', -30, holds],
+      ] as const
+    ).map(([name, seconds, is]) => ({
+      ...{ name: `a cut of a proof ${name}`, answer: says({ truncated: 'deadline' }), is },
+      change: timed(seconds),
+    })),
+    { name: 'a cut for another reason', answer: says({ truncated: 'tired' }), is: holds },
     {
       name: 'counts of null',
       answer: withUsage(answer, { prompt_tokens: null, completion_tokens: null, cost: null }),
