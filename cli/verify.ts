@@ -4,6 +4,7 @@ import { parseJobId } from '../programs/client/jobId.ts';
 import { hexToBytes } from '../programs/client/platform/bytes.ts';
 import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
 import { conclusionOf, NOT_PROVEN } from '../programs/client/verify/check.ts';
+import { compareNodes } from '../programs/client/verify/compareNodes.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
@@ -20,7 +21,8 @@ import {
 import { CommandError } from './terminal/output.ts';
 import { renderChecks, renderJson, renderTransactions } from './terminal/renderChecks.ts';
 
-interface Options extends Partial<LedgerOptions>, GivenOptions {
+interface Options extends Pick<Partial<LedgerOptions>, 'program'>, GivenOptions {
+  readonly rpc?: readonly URL[];
   readonly wallet?: PublicKey;
   readonly response?: string;
   readonly historyMax: number;
@@ -38,8 +40,8 @@ export function createVerifyCommand(): Command {
     )
     .option(
       '--rpc <url>',
-      "a ledger's node, whose answers are checked; default: that of the stack that runs here",
-      parseNodeUrl,
+      "a ledger's node, whose answers are checked; twice: two nodes are compared; default: that of the stack that runs here",
+      (url: string, earlier: readonly URL[] = []) => [...earlier, parseNodeUrl(url)],
     )
     .option('--program <id>', 'another deployment of the program', parseAddress)
     .option(
@@ -73,21 +75,37 @@ async function run(named: string | undefined, options: Options): Promise<void> {
   const answer = await readSaved(options.response, readAnswer);
   const asked = jobOf(named, answer);
   const client = await readClient(options, answer);
-  const evidence = await gather(asked, { ...options, ...walletOf(options, answer) });
+  const given = { ...options, ...walletOf(options, answer) };
+  const [first, ...others] = options.rpc ?? [undefined];
+  const evidence = await gather(asked, given, first);
   const { job, events, checks } = verifyJob(evidence, client);
+  const differences: string[] = [];
+  for (const rpc of others) {
+    const found = verifyJob(await gather(asked, given, rpc), client);
+    differences.push(...compareNodes(checks, found.checks));
+  }
   if (events.length === 0 && evidence.account.kind === 'none') {
     throw new CommandError(`The ledger's node knows no job at ${job.address}.`);
   }
   if (answer && job.id !== null) jobOf(job.id, answer);
   const { result, title, sentence } = conclusionOf(checks);
   const conclusion = title.replace(/\.?$/, '.');
-  if (result !== 'holds') process.exitCode = 1;
+  if (result !== 'holds' || differences.length > 0) process.exitCode = 1;
   const { slot, now } = evidence;
   if (options.json) {
     const program = evidence.addresses.programId;
     const as_of = { slot, unix_time: now };
     console.log(
-      renderJson({ result, conclusion, program, as_of, job, checks, not_proven: NOT_PROVEN }),
+      renderJson({
+        result,
+        conclusion,
+        program,
+        as_of,
+        job,
+        checks,
+        not_proven: NOT_PROVEN,
+        ...(others.length > 0 && { differences }),
+      }),
     );
     return;
   }
@@ -105,7 +123,14 @@ async function run(named: string | undefined, options: Options): Promise<void> {
   const hidden = checks.length - shown.length;
   const note = `Checks that do not apply to this job: ${hidden} (--all shows them).`;
   const notProven = `Not proven: ${NOT_PROVEN.join(', ')}.`;
-  const below = [...(hidden > 0 ? [note] : []), notProven, `${conclusion} ${sentence}`];
+  const compared =
+    differences.length === 0 ? ['The nodes show the same.'] : ['The nodes differ.', ...differences];
+  const below = [
+    ...(hidden > 0 ? [note] : []),
+    notProven,
+    `${conclusion} ${sentence}`,
+    ...(others.length > 0 ? compared : []),
+  ];
   console.log(renderChecks(shown, transactions, below));
 }
 
@@ -126,8 +151,8 @@ function walletOf({ wallet }: Options, answer: SavedAnswer | undefined): Pick<Op
 }
 
 /** Reads from the node that is named, or else from that of the stack that runs here. */
-async function gather(named: string, options: Options): Promise<Evidence> {
-  const { rpc, program, wallet, historyMax } = options;
+async function gather(named: string, options: Options, rpc: URL | undefined): Promise<Evidence> {
+  const { program, wallet, historyMax } = options;
   const target = rpc ? { rpc, program, wallet: undefined } : await readStack();
   const programId = program ?? target.program;
   const ledger = { rpc: target.rpc, ...(programId && { program: programId }) };

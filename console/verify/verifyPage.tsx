@@ -1,4 +1,4 @@
-import type { Check } from '@svc-inference/client/verify';
+import { compareNodes } from '@svc-inference/client/verify';
 import { type KeyboardEvent, type ReactNode, useRef, useState } from 'react';
 import { explorerLink } from '../data/ledger.ts';
 import { Button } from '../design/button.tsx';
@@ -185,7 +185,7 @@ function Question({ asked, second }: { asked: Request; second: string | undefine
 }
 
 function Comparison({ one, other }: { one: Verification; other: Verification }) {
-  const differences = compareNodes(one, other);
+  const differences = compareNodes(one.checks, other.checks);
   if (differences.length === 0) {
     return (
       <Notice tone="ok">
@@ -201,24 +201,4 @@ function Comparison({ one, other }: { one: Verification; other: Verification }) 
       ))}
     </Notice>
   );
-}
-
-/** How the checks by two nodes differ, a sentence each; of what each found, its verdict and transactions. */
-function compareNodes(one: Verification, other: Verification): string[] {
-  const others = new Map(other.checks.map((check) => [check.name, check]));
-  return one.checks.flatMap((check) => {
-    const its = others.get(check.name);
-    if (its?.verdict !== check.verdict) {
-      return `${check.name} ${words(check)} by the first node, and ${words(its)} by the second.`;
-    }
-    return placesOf(check) === placesOf(its)
-      ? []
-      : `${check.name} rests on other transactions by the second node.`;
-  });
-}
-
-const placesOf = ({ evidence }: Check) => evidence.map(({ signature }) => signature).join();
-
-function words(check: Check | undefined): string {
-  return check === undefined ? 'is missing' : check.verdict.replaceAll('_', ' ');
 }

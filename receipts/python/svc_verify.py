@@ -38,19 +38,21 @@ def main(arguments=None):
     try:
         if options.vectors:
             return 0 if run_vectors(options.vectors) else 1
-        report = verify_named(options)
+        report, *others = verify_named(options)
     except (VerifyError, OSError, ValueError) as error:
         print(f"error: {one_line(str(error))}", file=sys.stderr)
         return 1
+    if others:
+        report["differences"] = [one for other in others for one in compare_nodes(report, other)]
     print(render_json(report) if options.json else render(report, options.all))
-    return 0 if report["result"] == "holds" else 1
+    return 0 if report["result"] == "holds" and not report.get("differences") else 1
 
 def parse_arguments(arguments):
     about = "Checks one job on the ledger, without the service."
     parser = argparse.ArgumentParser(description=about)
     add = parser.add_argument
     add("job", nargs="?", help="a job id, a job's address, or the signature of a transaction of it")
-    add("--rpc", help="the address of a ledger's node, whose answers are checked")
+    add("--rpc", action="append", help="a ledger's node, whose answers are checked; twice: two are")
     add("--program", default=PROGRAM, help="another deployment of the program")
     add("--wallet", help="the job's wallet: needed for the id of a closed job")
     add("--response", help="a saved answer: JSON or a stream, with or without its headers")
@@ -70,14 +72,25 @@ def parse_arguments(arguments):
         parser.error("name a job, or give a saved answer: --response")
     return options
 
+def compare_nodes(report, other):
+    """How the checks by two nodes differ, a sentence each."""
+    differing = []
+    for one, its in zip(report["checks"], other["checks"]):
+        found, by_other = ({**check, "detail": ""} for check in (one, its))
+        if found != by_other:
+            verdicts = f"{one['verdict']} by the first node, {its['verdict']} by the second"
+            differing.append(f"{one['name']}: {verdicts}, or it rests on other transactions.")
+    return differing
+
 def verify_named(options):
-    node, named = RpcNode(options.rpc), vars(options)
+    """A report by each node."""
+    named = vars(options)
     texts = ("job", "salt", "receipt", "wallet", "program", "history_max")
     given = {name: named[name] for name in texts}
     given["receipt"] = given["receipt"] and given["receipt"].strip()
     for name in ("response", "request", "output", "card"):
         given[name] = None if named[name] is None else read_file(named[name])
-    return verify(node, **given)
+    return [verify(RpcNode(url), **given) for url in options.rpc]
 
 def read_file(path):
     with sys.stdin.buffer if path == "-" else open(path, "rb") as file:
@@ -223,7 +236,9 @@ def render(report, show_all=False):
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
     _, title, sentence = conclusion_of(checks)
     not_proven = f"Not proven: {', '.join(NOT_PROVEN)}."
-    return "\n".join(map(one_line, [*lines, not_proven, f"{title} {sentence}"]))
+    compared = report.get("differences")
+    nodes = [] if compared is None else compared or ["The nodes show the same."]
+    return "\n".join(map(one_line, [*lines, not_proven, f"{title} {sentence}", *nodes]))
 
 def one_line(shown):
     """Without the characters that steer a terminal, which a node or an answer may say."""
@@ -375,6 +390,13 @@ def history_states(record):
 @rule("lock.address", "JobLocked")
 def lock_address(record, lock):
     addresses, account = record.addresses, lock["credit_account"]
+    bound = ("credit_account", "wallet", "job_id")
+    others = [
+        event.name for event in record.events
+        if any(name in event.data and event[name] != lock[name] for name in bound)
+    ]
+    if others:
+        return fails(f"Of another id, wallet or credit account: {', '.join(others)}.")
     return compare(
         "Job, credit account and model are where id, wallet and model put them.",
         the_job=(record.job, addresses.job(account, lock["job_id"])),
@@ -388,6 +410,26 @@ def lock_price(_record, lock):
     due = max(lock["credits_per_request"], price_of(lock, limit))
     agreement = f"{lock['model_id']} ({lock['tier']}), at most {limit} tokens: {due} credits."
     return compare(agreement, the_lock=(lock["locked_credits"], due))
+
+# The program's own.
+TIMES = {
+    "job_timeout_seconds": 120,
+    "dispute_window_seconds": 60,
+    "arbitration_window_seconds": 86_400,
+}
+
+@rule("lock.terms", "JobLocked")
+def lock_terms(record, lock):
+    asked = arguments_of(lock, ("job_lock",), record.addresses.program)
+    locked = lock["locked_credits"]
+    if asked is None and lock.transaction.message is not None:
+        return fails("No instruction of the transaction locks the job.")
+    if asked and locked > asked["max_credits"]:
+        return fails(f"{locked} credits were locked, and {asked['max_credits']} were signed.")
+    pairs = {name: (lock[name], due) for name, due in TIMES.items()}
+    pairs.update({name: (lock[name], asked[name]) for name in ("job_id", "token_limit") if asked})
+    found = compare(f"{locked} credits were locked, of those that were signed.", **pairs)
+    return found if asked or found[0] == "fails" else not_checkable(NOT_SHOWN)
 
 def price_of(terms, tokens):
     """Credits for so many tokens, before the lock bounds them."""
@@ -892,7 +934,11 @@ def dispute_amended(_record, lock, disputed, amended):
     if disputed["disputed_by_wallet"]:
         return fails("The wallet itself had disputed the job.")
     agreement = f"{lock['wallet']} put its own hash in place of its controller's."
-    found = compare(agreement, the_proven_hash=(amended["output_hash"], disputed["output_hash"]))
+    found = compare(
+        agreement,
+        the_proven_hash=(amended["output_hash"], disputed["output_hash"]),
+        the_disputed_worker=(amended["worker"], disputed["worker"]),
+    )
     if found[0] == "fails":
         return found
     if amended.transaction.message is None:
@@ -963,8 +1009,14 @@ def dispute_resolved(_record, lock, disputed, resolved):
         return fails(f"{slashed} tokens were slashed, and {slash_max} may be.")
     if resolved["owed_credits"] < repaid:
         return fails(f"Of {repaid} repaid credits the treasury owes {resolved['owed_credits']}.")
+    if slashed < slash_max and resolved["stake_tokens"] + resolved["unstaking_tokens"] > 0:
+        return fails(f"{slashed} of {slash_max} tokens were slashed, though some are left.")
+    owed_base_units = resolved["owed_credits"] * BASE_UNITS_PER_CREDIT
+    if resolved["slashed_stake_tokens"] < slashed or resolved["owed_base_units"] < owed_base_units:
+        return fails("The treasury owes or holds less than this verdict adds.")
     return compare(
         f"{outcome}: {repaid} credits to repay, {slashed} tokens slashed.",
+        the_disputed_worker=(resolved["worker"], disputed["worker"]),
         the_repayment=(repaid, 0 if outcome == "rejected" else upheld),
         what_stays_charged=(resolved["charged_credits"], charged - repaid),
         **exposure(disputed, resolved),
@@ -1223,7 +1275,9 @@ def stated_balances(event):
     }
     return {part: amount for part, amount in stated.items() if amount is not None}
 
-CALL_JOB_AT = {"job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_resolve": 3}
+CALL_JOB_AT = {
+    "job_lock": 6, "job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_resolve": 3,
+}
 
 def arguments_of(event, names, program):
     """The arguments of the call that emitted an event: the last one about its job before it."""
@@ -1573,8 +1627,11 @@ class SnapshotNode:
             return {"context": {"slot": self.snapshot["slot"]}, "value": self.account(subject)}
         if method == "getTransaction":
             found = self.snapshot["transactions"].get(subject)
-            is_refused = isinstance(found, dict) and "error" in found
-            return result_of(method, found) if is_refused else found
+            if isinstance(found, dict) and "error" in found:
+                return result_of(method, found)
+            if found is not None and not is_known(found):
+                raise UnknownForm("A snapshot shows none of an unknown version.")
+            return found
         if method == "getSignaturesForAddress":
             rows, before = self.snapshot["signatures"].get(subject, []), params[1].get("before")
             listed = [row["signature"] for row in rows]
@@ -1618,7 +1675,7 @@ def read_transaction(node, addresses, signature):
     options = {**COMMITMENT, "maxSupportedTransactionVersion": VERSION_MAX}
     try:
         found = node.ask("getTransaction", [signature, {**options, "encoding": "base64"}])
-        if found is not None and fields(found).get("version", "legacy") not in KNOWN_VERSIONS:
+        if found is not None and not is_known(fields(found)):
             # Its bytes have a form that is not known here. A node's JSON may show its accounts.
             if isinstance(found.get("transaction"), list):
                 found = node.ask("getTransaction", [signature, {**options, "encoding": "json"}])
@@ -1629,6 +1686,14 @@ def read_transaction(node, addresses, signature):
         raise VerifyError("The ledger's node answered getTransaction in another form.") from error
     except UnknownForm:
         return None, (signature, "A transaction is of a version that is not read here.")
+
+def version_in(found):
+    version = found.get("version")
+    return "legacy" if version is None else version
+
+def is_known(found):
+    version = version_in(found)
+    return not isinstance(version, bool) and version in KNOWN_VERSIONS
 
 class Call:
     def __init__(self, program, accounts, data):
@@ -1720,14 +1785,13 @@ def own_events(transaction, addresses):
 
 def read_message(found):
     """Number of signers, keys, instructions, signatures, and signed bytes, if they are known."""
-    version, shown = found.get("version", "legacy"), found["transaction"]
-    is_known = version in KNOWN_VERSIONS
-    if is_known and not isinstance(shown, list):
+    shown = found["transaction"]
+    if is_known(found) and not isinstance(shown, list):
         raise VerifyError("The ledger's node answered getTransaction in another encoding.")
-    if is_known:
+    if is_known(found):
         *shown, message = decode_wire(decode_base64(shown[0]))
         # The node names the version that was signed: of bytes in another one nothing was.
-        return *shown, message if version_of(message) == version else b""
+        return *shown, message if version_of(message) == version_in(found) else b""
     # Without these, only the node says who signed.
     if not isinstance(shown, list):
         return message_of_json(fields(shown))
@@ -1957,6 +2021,7 @@ Config version:u8 bump:u8 sequence:u64 authority:pubkey pending_authority:pubkey
 Model version:u8 bump:u8 sequence:u64 id_len:u8 id:bytes64 tier:Tier label_len:u8 label:bytes16
   originator_len:u8 originator:bytes32 context_window_tokens:u32 @prices created_at:i64
   retires_at:i64 card_hash:bytes32 reserved:bytes32
+job_lock job_id:bytes16 token_limit:u32 max_credits:u64
 job_prove @proof request_commitment:bytes32 signature:bytes64
 job_settle delivered_hash:bytes32 counted_tokens:u32
 job_complete attempt:u8 @proof counted_tokens:u32 request_commitment:bytes32 signature:bytes64

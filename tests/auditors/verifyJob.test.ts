@@ -31,7 +31,7 @@ async function verify(name: JobName, client: ClientEvidence = {}) {
 
 const ALWAYS = [
   ...['history.signatures', 'history.authenticity', 'history.sequence', 'history.states'],
-  ...['lock.address', 'lock.price', 'lock.balances'],
+  ...['lock.address', 'lock.price', 'lock.terms', 'lock.balances'],
 ];
 const PAID = [
   ...['work.attempts', 'deadline.acknowledged', 'work.assignment'],

@@ -11,7 +11,7 @@ import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 /** The kinds of account that a verification reads. */
 const ACCOUNTS = ['Job', 'Worker', 'Config', 'Model'];
 /** The instructions whose arguments it reads. */
-const INSTRUCTIONS = ['job_prove', 'job_settle', 'job_complete', 'dispute_resolve'];
+const INSTRUCTIONS = ['job_lock', 'job_prove', 'job_settle', 'job_complete', 'dispute_resolve'];
 /** The events of other accounts than the job that a verification reads. */
 const OTHER_EVENTS = [
   ...['CreditOpened', 'CreditBought', 'CreditWithdrawn', 'SpenderSet', 'LimitSet', 'ClaimPaid'],
@@ -58,7 +58,7 @@ export function pageTables(): string[] {
     block(
       Object.entries(REQUEST_FIELDS).map(([list, named]) => [
         list,
-        'length' in named ? listed(named) : JSON.stringify(named),
+        list === 'off' ? JSON.stringify(named) : listed(named as readonly string[]),
       ]),
     ),
     listed(NOT_PROVEN),

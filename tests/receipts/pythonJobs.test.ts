@@ -56,6 +56,7 @@ needs('python3-cryptography').describe('jobs of a running service, in Python', (
   }
 
   interface Report {
+    readonly differences?: readonly string[];
     readonly result: string;
     readonly as_of: unknown;
     readonly conclusion: string;
@@ -99,6 +100,19 @@ needs('python3-cryptography').describe('jobs of a running service, in Python', (
     });
     return gate;
   }
+
+  it('are compared by two nodes, which show the same or differ', async () => {
+    const other = await gateTo((shown) => ({ ...shown, slot: 1 }));
+    const [job] = await service.jobs();
+    const by = (url: string) => verify(job?.address.toBase58() ?? '', '--rpc', url);
+    const alike = await by(service.ledger.rpcUrl);
+    const differing = await by(other.url).finally(other.close);
+    for (const report of alike) expect(report).toMatchObject({ code: 0, differences: [] });
+    for (const { code, differences } of differing) {
+      expect([code, differences]).toEqual([1, expect.arrayContaining([expect.any(String)])]);
+      expect(differences?.join()).toContain('history.sequence');
+    }
+  });
 
   /** What a transaction of a version without a known form may still show as JSON. */
   const SHOWN: Record<string, (message: Record<string, unknown>) => object> = {

@@ -332,9 +332,9 @@ export function getSignaturesForAddress(
 ): Promise<ListedSignature[]> {
   const read = (result: unknown) =>
     listOf(result, (row) => {
-      const { signature, slot, err, transactionIndex = 0 } = fieldsOf(row);
+      const { signature, slot, err, transactionIndex } = fieldsOf(row);
       const listed = { signature: textOf(signature), slot: numberOf(slot), err: errorOf(err) };
-      return { listed, index: numberOf(transactionIndex) };
+      return { listed, index: numberOf(transactionIndex ?? 0) };
     })
       .sort((one, other) => (one.listed.slot === other.listed.slot ? other.index - one.index : 0))
       .map(({ listed }) => listed);

@@ -22,6 +22,7 @@ export {
   NOT_PROVEN,
   type Verdict,
 } from './check.ts';
+export { compareNodes } from './compareNodes.ts';
 export { connectLedger } from './connection/connectLedger.ts';
 export { gatherModel } from './job/cardRules.ts';
 export { type ClientEvidence, evidenceIn } from './job/clientEvidence.ts';

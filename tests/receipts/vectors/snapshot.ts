@@ -119,7 +119,7 @@ function shownTransaction(
   { maxSupportedTransactionVersion: max = -1 }: { maxSupportedTransactionVersion?: number },
 ): unknown {
   if (!found) return null;
-  const { version } = found;
+  const version = found.version ?? 'legacy';
   const isKnown = version === 'legacy' || version === 0 || version === 1;
   if (version !== 'legacy' && (version > max || !isKnown)) {
     throw new RpcError(`Transaction version (${version}) is not supported`, TOO_NEW);

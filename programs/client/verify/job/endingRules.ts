@@ -160,7 +160,9 @@ export const resolved = rule(
   ['JobLocked', 'JobDisputed', 'DisputeResolved'],
   ({ JobLocked, JobDisputed, DisputeResolved }) => {
     const { verdict: outcome, repaidCredits, chargedCredits, owedCredits } = DisputeResolved.data;
-    const { slashedTokens, evidenceHash } = DisputeResolved.data;
+    const { slashedTokens, evidenceHash, worker } = DisputeResolved.data;
+    const { slashedStakeTokens, stakeTokens, unstakingTokens, owedBaseUnits } =
+      DisputeResolved.data;
     const { slashTokens } = JobLocked.data;
     const charged = JobDisputed.data.chargedCredits;
     const isBorne = outcome !== 'upheld_worker' || slashedTokens === BigInt(slashTokens);
@@ -174,8 +176,15 @@ export const resolved = rule(
     if (owedCredits < repaidCredits) {
       return fails(`Of ${repaidCredits} repaid credits the treasury owes ${owedCredits}.`);
     }
+    if (slashedTokens < slashMax && stakeTokens + unstakingTokens > 0n) {
+      return fails(`${slashedTokens} of ${slashMax} tokens were slashed, though some are left.`);
+    }
+    if (slashedStakeTokens < slashedTokens || owedBaseUnits < owedCredits * BASE_UNITS_PER_CREDIT) {
+      return fails('The treasury owes or holds less than this verdict adds.');
+    }
     return compare(
       {
+        'the disputed worker': [worker, JobDisputed.data.worker],
         'the repayment': [repaidCredits, outcome === 'rejected' ? 0n : upheld],
         'what stays charged': [chargedCredits, charged - repaidCredits],
         ...exposure(JobDisputed, DisputeResolved),

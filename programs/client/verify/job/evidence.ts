@@ -103,7 +103,8 @@ export function readTransaction(
     feeLamports: BigInt(meta.fee),
     events: decodeEvents(response, programId),
     // Nodes say it since version 4, and web3.js passes it on.
-    index: (response as { readonly transactionIndex?: number }).transactionIndex,
+    index:
+      (response as { readonly transactionIndex?: number | null }).transactionIndex ?? undefined,
   };
 }
 
@@ -226,7 +227,7 @@ export function isBefore(
 }
 
 /** The instructions whose arguments rules look at. Each names its job. */
-type CallName = 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
+type CallName = 'job_lock' | 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
 
 /**
  * The arguments of the call that emitted an event: the last one about its job before it, at the top

@@ -116,7 +116,10 @@ export const amended: Rule = rule(
     const { signers, message } = DisputeAmended.transaction;
     if (JobDisputed.data.disputedByWallet) return fails('The wallet itself had disputed the job.');
     const found = compare(
-      { 'the proven hash': [DisputeAmended.data.outputHash, JobDisputed.data.outputHash] },
+      {
+        'the proven hash': [DisputeAmended.data.outputHash, JobDisputed.data.outputHash],
+        'the disputed worker': [DisputeAmended.data.worker, JobDisputed.data.worker],
+      },
       `${wallet} put its own hash in place of its controller's.`,
     );
     if (found.verdict === 'fails') return found;

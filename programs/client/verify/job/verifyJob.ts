@@ -34,7 +34,7 @@ export interface JobSummary {
 /** In the order of a job's life. */
 const RULES: readonly Rule[] = [
   ...[signatures, authenticity, sequence, states],
-  ...[lock.address, lock.price, lock.balances, card],
+  ...[lock.address, lock.price, lock.terms, lock.balances, card],
   ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
   ...[delivery.output, delivery.receipt, delivery.request, delivery.answer],
   ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],

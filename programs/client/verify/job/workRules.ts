@@ -1,3 +1,10 @@
+import type { Value } from '../../codec.ts';
+import {
+  ARBITRATION_WINDOW_SECONDS,
+  DISPUTE_WINDOW_SECONDS,
+  JOB_TIMEOUT_SECONDS,
+} from '../../generated/constants.ts';
+import type { JobLockInput } from '../../generated/instructions.ts';
 import { lockCredits } from '../../pricing.ts';
 import { proofMessage, verifyHashed } from '../../proof.ts';
 import { compare, fails, holds, notCheckable, show } from '../check.ts';
@@ -5,9 +12,21 @@ import { argumentsOf, workersInForce } from './evidence.ts';
 import { eventsNamed, isOneEvent } from './record.ts';
 import { judgeBalances, NOT_SHOWN, rule } from './rule.ts';
 
-/** The job is where only this wallet's job of this id can be. */
-export const address = rule('lock.address', ['JobLocked'], ({ JobLocked }, { addresses, job }) => {
+/** The job is where only this wallet's job of this id can be, and all that follows is about the same. */
+export const address = rule('lock.address', ['JobLocked'], ({ JobLocked }, record) => {
+  const { addresses, job } = record;
   const { creditAccount, wallet, jobId, model, modelId } = JobLocked.data;
+  const due: Readonly<Record<string, Value>> = { creditAccount, wallet, jobId };
+  const others = record.events.filter(({ data }) =>
+    Object.entries(data).some(
+      ([field, value]) => field in due && show(value) !== show(due[field] ?? ''),
+    ),
+  );
+  if (others.length > 0) {
+    return fails(
+      `Of another id, wallet or credit account: ${others.map(({ name }) => name).join(', ')}.`,
+    );
+  }
   return compare(
     {
       'the job': [job, addresses.job(creditAccount, jobId)],
@@ -29,6 +48,35 @@ export const price = rule('lock.price', ['JobLocked'], ({ JobLocked }) => {
       `${creditsPerRequest} per request, ${creditsPer1kTokens} per 1,000 tokens beyond ` +
       `${longCompletionThresholdTokens}.`,
   );
+});
+
+/** Who locked the job signed its id, its token limit and its highest price. Its times are the program's. */
+export const terms = rule('lock.terms', ['JobLocked'], ({ JobLocked }, { addresses }) => {
+  const { data, transaction } = JobLocked;
+  const { jobId, tokenLimit, lockedCredits } = data;
+  const asked = argumentsOf(JobLocked, ['job_lock'], addresses.programId) as
+    | JobLockInput
+    | undefined;
+  if (!asked && transaction.message)
+    return fails('No instruction of the transaction locks the job.');
+  if (asked && lockedCredits > asked.maxCredits) {
+    return fails(
+      `${lockedCredits} credits were locked, and at most ${asked.maxCredits} were signed.`,
+    );
+  }
+  const found = compare(
+    {
+      'the time for the work': [data.jobTimeoutSeconds, JOB_TIMEOUT_SECONDS],
+      'the time for a dispute': [data.disputeWindowSeconds, DISPUTE_WINDOW_SECONDS],
+      'the time for the arbiter': [data.arbitrationWindowSeconds, ARBITRATION_WINDOW_SECONDS],
+      ...(asked && {
+        'the id': [jobId, asked.jobId],
+        'the token limit': [tokenLimit, asked.tokenLimit],
+      }),
+    },
+    `Of at most ${asked?.maxCredits} credits that were signed, ${lockedCredits} were locked.`,
+  );
+  return asked || found.verdict === 'fails' ? found : notCheckable(NOT_SHOWN);
 });
 
 /** The wallet's credits moved from available to locked, and its day's sum grew by them. */

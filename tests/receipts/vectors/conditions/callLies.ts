@@ -1,8 +1,9 @@
 import { base58 } from '@scure/base';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { TOKEN_PROGRAM } from '../../../../programs/client/addresses.ts';
+import { coder } from '../../../../testing/ledger/anchorCoder.ts';
 import { addresses } from '../../../../testing/ledger/jobScene.ts';
-import { changeArguments, flip, flipByte, type InstructionJson, set } from '../fields.ts';
+import { changeArguments, flip, flipByte, type InstructionJson, number, set } from '../fields.ts';
 import { inJson, inMeta, type Meta, type TransactionJson } from '../nodeChanges.ts';
 import { type Condition, lies, type Subjects } from './condition.ts';
 
@@ -43,6 +44,16 @@ function signed({ jobs: { settled } }: Subjects): Condition[] {
     "a byte of the worker's signature (settled)": [
       proving((call) => changeArguments(call, flip('signature'))),
       unproven,
+    ],
+    'the highest price that was signed (settled)': [
+      inJson(settled, 'JobLocked', ({ transaction }) => {
+        const isLock = (call: InstructionJson) =>
+          coder.instruction.decode(Buffer.from(base58.decode(call.data)))?.name === 'job_lock';
+        for (const call of transaction.message.instructions.filter(isLock)) {
+          changeArguments(call, set({ max_credits: number(7) }));
+        }
+      }),
+      'fails history.signatures lock.terms',
     ],
     'of which job the proof is (settled)': [
       proving(({ accounts }) => {

@@ -93,7 +93,7 @@ function resolved({ jobs: { upheld, repaid, expired } }: Subjects): Condition[] 
       const charged = number(anyEvent(node, 'JobDisputed', upheld).charged_credits);
       const due = charged.muln(lock.treasury_share_basis_points).divn(10_000).addn(more);
       return inEvent(upheld, 'DisputeResolved', ({ charged_credits, repaid_credits }) => ({
-        slashed_tokens: number(1),
+        ...{ slashed_tokens: number(1), stake_tokens: number(0), unstaking_tokens: number(0) },
         repaid_credits: due,
         charged_credits: number(charged_credits).add(number(repaid_credits)).sub(due),
       }))(node);

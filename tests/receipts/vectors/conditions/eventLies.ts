@@ -17,8 +17,25 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         set({ treasury_share_basis_points: 1_501 }),
         'fails settlement.share account.state',
       ],
+      'the token limit that was signed': [
+        set({ token_limit: 7 }),
+        'fails lock.terms account.state',
+      ],
+      'the time for the work': [
+        set({ job_timeout_seconds: 121 }),
+        'fails lock.terms account.state',
+      ],
+      'the time for a dispute': [
+        set({ dispute_window_seconds: 61 }),
+        'fails lock.terms account.state',
+      ],
+      'the time for the arbiter': [
+        set({ arbitration_window_seconds: 86_401 }),
+        'fails lock.terms account.state',
+      ],
     },
     JobAcknowledged: {
+      'the id of the job in a later event': [flip('job_id'), 'fails lock.address'],
       'the slot of an event': [plus(1, 'slot'), 'fails history.sequence'],
       'the worker that was given the job': [
         set({ worker: STRANGER }),
@@ -36,6 +53,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
       ],
     },
     JobSettled: {
+      'whose wallet was charged': [set({ wallet: STRANGER }), 'fails lock.address'],
       'the settled hash': [set({ output_hash: SEVENS }), 'fails proof.hash settlement.signer'],
       'the charge': [
         plus(1, 'charged_credits'),
@@ -140,6 +158,19 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         plus(1, 'disputed_exposure_base_units'),
         'fails dispute.resolved',
       ],
+      'the worker of a verdict': [set({ worker: STRANGER }), 'fails dispute.resolved'],
+      'what the treasury owes in all': [
+        set({ owed_base_units: number(1) }),
+        'fails dispute.resolved',
+      ],
+      'what was slashed in all': [
+        set({ slashed_stake_tokens: number(0) }),
+        'fails dispute.resolved',
+      ],
+      'a slash that left some of the stake': [
+        set({ slashed_tokens: number(1), stake_tokens: number(1) }),
+        'fails dispute.resolved',
+      ],
       'the repayment': [set({ repaid_credits: number(2) }), 'fails dispute.resolved'],
       'the slash': [plus(1, 'slashed_tokens'), 'fails dispute.resolved'],
       'the verdict': [
@@ -166,6 +197,10 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
       ],
     },
     DisputeAmended: {
+      'the worker of a dispute that the wallet amended': [
+        set({ worker: STRANGER }),
+        'fails dispute.amended',
+      ],
       'the hash that the wallet put in place of its controller’s': [
         set({ client_hash: Array(32).fill(9) }),
         'fails account.state',

@@ -150,6 +150,10 @@ function bytes({ jobs: { failed } }: Subjects): Condition[] {
       wire((bytes) => bytes.with(70, (bytes[70] ?? 0) ^ 1)),
       unsigned,
     ],
+    'a transaction that its node says to be of version 5': [
+      inTransaction(failed, 'JobFailed', (shown) => ({ ...shown, version: 5 })),
+      'not_checkable history.sequence',
+    ],
     'a message of version 2': [wire(inFront(0x82)), 'refused'],
     'a message of version 1 behind its signatures': [wire(inFront(0x81)), 'refused'],
     'a message of version 0 with a table': [
