@@ -13,16 +13,20 @@ export interface GivenOptions {
   readonly output?: string;
   readonly receipt?: string;
   readonly card?: string;
+  readonly maxBytes: number;
 }
 
 /** What the command was given to compare. An option of its own goes before the saved answer. */
 export async function readClient(
-  { output, receipt, request, salt, card }: GivenOptions,
+  { output, receipt, request, salt, card, maxBytes }: GivenOptions,
   answer: SavedAnswer | undefined,
 ): Promise<ClientEvidence> {
   const saved: ClientEvidence = answer ? evidenceIn(answer) : {};
   if (answer && !answer.svc) {
     console.error('The answer has no svc: only its job and its text are checked.');
+  }
+  if (answer && answer.text === undefined) {
+    console.error('The answer is an error: no text is compared.');
   }
   return {
     ...saved,
@@ -30,7 +34,7 @@ export async function readClient(
     // It may come from a file of headers, whose lines end in CR LF.
     ...(receipt !== undefined && { receipt: receipt.trim() }),
     ...(salt && { salt }),
-    request: await readSaved(request, readRequest),
+    request: await readSaved(request, (bytes) => readRequest(bytes, maxBytes)),
     card: card === undefined ? undefined : new TextDecoder().decode(await readBytes(card)),
   };
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseJobId } from '../programs/client/jobId.ts';
 import { hexToBytes } from '../programs/client/platform/bytes.ts';
 import { readAnswer, type SavedAnswer } from '../programs/client/verify/answer/readAnswer.ts';
+import { BYTES_MAX } from '../programs/client/verify/answer/text.ts';
 import { conclusionOf, NOT_PROVEN } from '../programs/client/verify/check.ts';
 import { compareNodes } from '../programs/client/verify/compareNodes.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
@@ -66,13 +67,14 @@ export function createVerifyCommand(): Command {
       parseCount,
       HISTORY_MAX,
     )
+    .option('--max-bytes <count>', 'the largest answer or request to read', parseCount, BYTES_MAX)
     .option('--all', 'show the checks that do not apply to this job, too')
     .option('--json', 'print JSON, with all checks')
     .action(run);
 }
 
 async function run(named: string | undefined, options: Options): Promise<void> {
-  const answer = await readSaved(options.response, readAnswer);
+  const answer = await readSaved(options.response, (bytes) => readAnswer(bytes, options.maxBytes));
   const asked = jobOf(named, answer);
   const client = await readClient(options, answer);
   const given = { ...options, ...walletOf(options, answer) };
@@ -89,7 +91,8 @@ async function run(named: string | undefined, options: Options): Promise<void> {
   }
   if (answer && job.id !== null) jobOf(job.id, answer);
   const { result, title, sentence } = conclusionOf(checks);
-  const conclusion = title.replace(/\.?$/, '.');
+  const isFree = ['failed', 'refunded'].includes(job.status) && job.credits_charged === 0n;
+  const conclusion = `${title.replace(/\.?$/, '.')}${isFree ? ' Nothing was charged.' : ''}`;
   if (result !== 'holds' || differences.length > 0) process.exitCode = 1;
   const { slot, now } = evidence;
   if (options.json) {

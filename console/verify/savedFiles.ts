@@ -62,11 +62,12 @@ function takeRequest(file: string, bytes: Uint8Array): Taken {
 
 function takeAnswer(file: string, bytes: Uint8Array): Taken {
   const saved = readAnswer(bytes);
-  const { jobId, wallet, text, svc } = saved;
+  const { jobId, wallet, text = '', svc } = saved;
   const { output, answer: content } = evidenceIn(saved);
   const limits = svc ? '' : ' It has no svc: only its job and its text are checked.';
+  const what = output ? 'the answer' : 'the error';
   return {
-    said: `${file} is the answer of ${jobId}.${limits}`,
+    said: `${file} is ${what} of ${jobId}.${limits}`,
     isUsed: true,
     change: (fields) => ({
       ...fields,

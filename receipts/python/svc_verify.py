@@ -17,6 +17,7 @@ import hashlib
 import http.client
 import itertools
 import json
+import operator
 import re
 import struct
 import sys
@@ -27,11 +28,17 @@ import urllib.parse
 import urllib.request
 from decimal import Decimal
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+try:
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+except ImportError as _error:
+    if __name__ != "__main__":
+        raise
+    sys.exit(f"error: {_error}. Install it: python3 -m pip install cryptography")
 
 PROGRAM = "8XLFurbAHp1Zg8Tyg23WoYhyy3XaYf6N17EAv4mKc2ok"
 HISTORY_MAX = 1000
+BYTES_MAX = 8 * 1024 * 1024
 
 def main(arguments=None):
     options = parse_arguments(arguments)
@@ -62,6 +69,7 @@ def parse_arguments(arguments):
     add("--receipt", help="the delivery receipt of the text")
     add("--card", help="the card of the job's model, to compare with what was pinned")
     add("--history-max", type=int, default=HISTORY_MAX, help="how far back the node is asked")
+    add("--max-bytes", type=int, default=BYTES_MAX, help="the largest answer or request to read")
     add("--json", action="store_true", help="print JSON, with all checks")
     add("--all", action="store_true", help="show the checks that do not apply, too")
     add("--vectors", help="run the cases of this file")
@@ -85,7 +93,7 @@ def compare_nodes(report, other):
 def verify_named(options):
     """A report by each node."""
     named = vars(options)
-    texts = ("job", "salt", "receipt", "wallet", "program", "history_max")
+    texts = ("job", "salt", "receipt", "wallet", "program", "history_max", "max_bytes")
     given = {name: named[name] for name in texts}
     given["receipt"] = given["receipt"] and given["receipt"].strip()
     for name in ("response", "request", "output", "card"):
@@ -105,6 +113,7 @@ class VerifyError(Exception):
 def verify(
     node, job=None, address=None, response=None, request=None, salt=None, output=None,
     receipt=None, card=None, wallet=None, program=PROGRAM, history_max=HISTORY_MAX,
+    max_bytes=BYTES_MAX,
 ):
     """Judges a job by a node's answers, and what its client received by the job.
 
@@ -113,12 +122,12 @@ def verify(
     What is given beside a response takes the place of the response's own.
     """
     given = {"output": output, "receipt": receipt, "salt": salt}
-    asked = None if request is None else read_request(request)
+    asked = None if request is None else read_request(request, max_bytes)
     client, answered = {"answer": None, "card": card, "request": asked}, None
     if response is not None:
-        read = read_answer(response)
+        read = read_answer(response, max_bytes)
         client["answer"], answered = read["answer"], read["job_id"]
-        said = {**read, "output": encode_text(read["output"])}
+        said = {**read, "output": None if read["output"] is None else encode_text(read["output"])}
         given = {name: said[name] if one is None else one for name, one in given.items()}
         if job and parse_job_id(job) and job != answered:
             raise VerifyError(f"The saved answer is of {answered}, and you named {job}.")
@@ -235,6 +244,8 @@ def render(report, show_all=False):
         if show_all or check["verdict"] != "not_applicable":
             lines.append(f"{check['verdict']:<14}  {check['name']:<27}  {check['detail']}")
     _, title, sentence = conclusion_of(checks)
+    if job["status"] in ("failed", "refunded") and job["credits_charged"] == 0:
+        title += " Nothing was charged."
     not_proven = f"Not proven: {', '.join(NOT_PROVEN)}."
     compared = report.get("differences")
     nodes = [] if compared is None else compared or ["The nodes show the same."]
@@ -444,7 +455,7 @@ def lock_balances(record, lock):
 @rule("model.card", "JobLocked", given="card")
 def model_card(record, lock):
     try:
-        card = parse_json(record.client["card"].decode("utf-8-sig", "replace"))
+        card = DECODER.decode(record.client["card"].decode("utf-8-sig", "replace"))
         given = sha256(canonical_json(card).encode())
     except (ValueError, RecursionError) as error:
         return fails(f"The card has no canonical form. {error}")
@@ -2312,13 +2323,16 @@ def canonical_number(value):
     tail = f".{digits[1:]}" if len(digits) > 1 else ""
     return f"{sign}{digits[0]}{tail}e{point - 1:+d}"
 
-def parse_json(data, keep=None):
-    """JSON as ECMAScript reads it: each number is a double."""
+def refuse_constant(name):
+    raise ValueError(f"{name} is no JSON.")
 
-    def refuse(name):
-        raise ValueError(f"{name} is no JSON.")
+def decoder_of(keep):
+    """Reads JSON as ECMAScript does: each number is a double."""
+    return json.JSONDecoder(
+        parse_int=float, parse_constant=refuse_constant, object_pairs_hook=keep
+    )
 
-    return json.loads(data, parse_int=float, parse_constant=refuse, object_pairs_hook=keep)
+DECODER = decoder_of(None)
 
 # What becomes of each field, as in the vectors.
 REQUEST_FIELDS = {
@@ -2343,9 +2357,9 @@ REQUEST_FIELDS = {
     "message_fields": ["role", "content", "refusal", "name", "tool_calls"],
 }
 
-def read_request(saved):
+def read_request(saved, max_bytes=BYTES_MAX):
     """What a body as it was sent asks for: `chat`, which a worker is given, and limits or None."""
-    body, _ = try_parse(part_headers(decode_saved(saved))[0])
+    body, _ = try_parse(part_headers(decode_saved(saved, max_bytes))[0])
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
         raise VerifyError(NO_REQUEST)
@@ -2456,7 +2470,6 @@ def field_of(value, name):
 
 # ---- A saved answer
 
-SAVED_BYTES_MAX = 64 * 1024 * 1024
 PARTS_MAX = 1_000_000
 TRAILERS_MAX = 64 * 1024
 DEPTH_MAX = 512
@@ -2468,9 +2481,9 @@ CUT = "It ends before the answer does, so the text is not whole."
 NO_ANSWER = "It holds no answer of a chat completion, as JSON or as the events of a stream."
 SEVERAL_CHOICES = "It holds several choices, and one alone is proven."
 
-def read_answer(saved):
+def read_answer(saved, max_bytes=BYTES_MAX):
     """Reads an answer as it was saved: JSON, a stream's events, or the chunks of a client."""
-    body, heads = part_headers(decode_saved(saved))
+    body, heads = part_headers(decode_saved(saved, max_bytes))
     is_stream = body[:1] not in ("{", "[")
     values, is_cut, others = events_in(body) if is_stream else values_in(body)
     flat = [one for value in values for one in (value if isinstance(value, list) else [value])]
@@ -2481,16 +2494,21 @@ def read_answer(saved):
     job_id = job_id_in(parts, heads + others)
     answers = [part for part in parts if part.get("choices") is not None]
     lists = [part["choices"] for part in answers if isinstance(part["choices"], list)]
-    if any(field_of(one, "error") is not None for one in itertools.chain(parts, *lists)):
+    choices = list(itertools.chain.from_iterable(lists))
+    failed = next((one for one in parts + choices if field_of(one, "error") is not None), None)
+    is_of_job = failed and isinstance(field_of(failed.get("svc"), "job_id"), str)
+    is_named = is_of_job and isinstance(failed["error"], dict)
+    if failed and (not is_named or any(map(is_last, choices))):
         raise VerifyError("It is an error, not an answer.")
     if is_cut:
         raise VerifyError(CUT)
     if not all(isinstance(part["choices"], list) for part in answers):
         raise VerifyError("Its choices are no list.")
     asked = [part for part in parts if isinstance(part.get("messages"), list)]
-    if not answers or any("choices" not in part for part in asked):
+    if not (answers or failed) or any("choices" not in part for part in asked):
         raise VerifyError(NO_ANSWER)
-    output = join_parts(answers, is_stream)
+    # An error that names its job has no text.
+    output = None if failed else join_parts(answers, is_stream)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc, usage = stated_in(parts, "svc", STATEMENT), stated_in(parts, "usage", USAGE) or {}
@@ -2507,9 +2525,9 @@ def read_answer(saved):
         "wallet": wallet_in(svc["verify_url"], job_id) if "verify_url" in stated else None,
     }
 
-def decode_saved(saved):
-    if len(saved) > SAVED_BYTES_MAX:
-        raise VerifyError("It has more than 64 MiB.")
+def decode_saved(saved, max_bytes):
+    if len(saved) > max_bytes:
+        raise VerifyError(f"It has more than {max_bytes} bytes: --max-bytes takes more.")
     if isinstance(saved, str):
         return saved[1:] if saved[:1] == "\ufeff" else saved
     # Shells of Windows write UTF-16, and its mark before it.
@@ -2551,34 +2569,45 @@ def assert_few(values):
     if len(values) > PARTS_MAX:
         raise VerifyError("It has more than a million parts.")
 
-def try_parse(source, parse=None):
+def try_parse(source, decoder=None):
     """The value and True, or None and False where it is not JSON."""
-    if source.count("{") + source.count("[") > DEPTH_MAX:
-        for _ in levels_in(source):
-            pass
+    assert_shallow(source)
     try:
-        return (parse or parse_json)(source), True
+        return (decoder or DECODER).decode(source), True
     except ValueError:
         return None, False
 
 # As Go compares names: these two letters are those of ASCII in another case.
 FOLDED = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ\u017f\u212a", "abcdefghijklmnopqrstuvwxyzsk")
 
-def try_read(source):
-    """The same of an answer, in which readers must not take names differently."""
-    differing = []
+class Names:
+    """The names of an answer's fields, which readers must not take differently."""
 
-    def keep(fields):
+    def __init__(self):
+        self.decoder = decoder_of(self.keep)
+
+    def forget(self):
+        self.seen, self.is_twice = set(), False
+
+    def keep(self, fields):
         value = dict(fields)
-        if len(value) < len(fields):
-            differing.append("some")
-        folded = ((name, name.translate(FOLDED)) for name in value)
-        differing.extend(name for name, plain in folded if name != plain and plain in READ)
+        self.is_twice = self.is_twice or len(value) < len(fields)
+        self.seen.update(value)
         return value
 
-    value, is_whole = try_parse(source, lambda text: parse_json(text, keep))
-    if is_whole and differing:
-        raise VerifyError(f"Not all clients read its fields named {differing[0]} alike.")
+    def check(self):
+        folded = ((name, name.translate(FOLDED)) for name in self.seen)
+        if self.is_twice or any(name != plain and plain in READ for name, plain in folded):
+            raise VerifyError("Not all clients read its fields alike.")
+
+NAMES = Names()
+
+def try_read(source):
+    """The same of an answer."""
+    NAMES.forget()
+    value, is_whole = try_parse(source, NAMES.decoder)
+    if is_whole:
+        NAMES.check()
     return value, is_whole
 
 def is_deep(value):
@@ -2598,20 +2627,22 @@ def values_in(body):
     value, is_whole = try_read(body)
     if is_whole:
         return [value], False, []
+    NAMES.forget()
     values, at = [], 0
     while body[at : at + 1] in ("{", "["):
         if body.startswith("[DONE]", at):
             at += len("[DONE]")
             break
-        end = end_of_value(body, at)
-        if end is None:
-            return values, True, []
-        value, is_whole = try_read(body[at:end])
-        if not is_whole:
-            raise VerifyError(f"It is not JSON at character {at}.")
+        try:
+            value, end = NAMES.decoder.raw_decode(body, at)
+        except ValueError:
+            if end_of_value(body, at) is None:
+                return values, True, []
+            raise VerifyError(f"It is not JSON at character {at}.") from None
         values.append(value)
         assert_few(values)
         at = WHITE.match(body, end).end()
+    NAMES.check()
     rest = body[at:]
     if len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
         raise VerifyError("It has more than 64 KiB behind the answer.")
@@ -2620,10 +2651,24 @@ def values_in(body):
         raise VerifyError(f"It is not JSON at character {at}.")
     return values, False, others
 
+STRING = re.compile(r'"[^"\\]*(?:\\.?[^"\\]*)*(?:"|\Z)', re.DOTALL)
+STEPS = {"{": 1, "[": 1, "}": -1, "]": -1}
+
+def assert_shallow(source):
+    """Bounds how many lists and objects are open; also in what is not JSON."""
+    if source.count("{") + source.count("[") <= DEPTH_MAX:
+        return
+    brackets = re.sub("[^{}\\[\\]]+", "", STRING.sub("", source))
+    depths = list(itertools.accumulate(map(STEPS.get, brackets)))
+    # What closes more than is open leaves the depth at 0.
+    lows = itertools.accumulate(depths, min, initial=0)
+    if max(map(operator.sub, depths, lows), default=0) > DEPTH_MAX:
+        raise VerifyError(TOO_DEEP)
+
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 
-def levels_in(source, start=0):
-    """Behind each bracket, how many lists and objects are open; also in what is not JSON."""
+def end_of_value(source, start):
+    """Where the value ends that begins at `start`; None where the text ends before."""
     levels, is_text = 0, False
     for mark in MARKS.finditer(source, start):
         # Outside of a text, a backslash escapes nothing.
@@ -2631,14 +2676,10 @@ def levels_in(source, start=0):
         if sign == '"':
             is_text = not is_text
         elif not is_text and sign in "{}[]":
-            levels = levels + 1 if sign in "{[" else max(0, levels - 1)
-            if levels > DEPTH_MAX:
-                raise VerifyError(TOO_DEEP)
-            yield mark.end(), levels
-
-def end_of_value(source, start):
-    """Where the value ends that begins at `start`; None where the text ends before."""
-    return next((end for end, levels in levels_in(source, start) if levels == 0), None)
+            levels += STEPS[sign]
+            if levels == 0:
+                return mark.end()
+    return None
 
 LINE = re.compile(r"([^\r\n]*)(?:\r\n|\n|\r|\Z)")
 # Some clients take it for data or a name, and others do not.
@@ -2736,9 +2777,7 @@ def join_parts(answers, is_stream):
         raise VerifyError("Its events hold a message for a delta.")
     if messages and len(answers) > 1:
         raise VerifyError("It holds several answers: save one.")
-    # Some write an empty reason where there is none yet.
-    reasons = [field_of(one, "finish_reason") for one in choices]
-    ends = [isinstance(reason, str) and reason != "" for reason in reasons]
+    ends = list(map(is_last, choices))
     if not any(ends):
         raise VerifyError(CUT)
     parts = [field_of(choice, "message" if messages else "delta") for choice in choices]
@@ -2751,6 +2790,11 @@ def join_parts(answers, is_stream):
     if any(field_of(part, "content") for part in parts[ends.index(True) + 1 :]):
         raise VerifyError("Its text goes on behind its finish reason.")
     return joined(field_of(part, "content") or "" for part in parts)
+
+def is_last(choice):
+    """Some write an empty reason where there is none yet."""
+    reason = field_of(choice, "finish_reason")
+    return isinstance(reason, str) and reason != ""
 
 def is_nothing(value):
     """Programs with fixed types write an empty text or object where a field is missing."""
@@ -2868,9 +2912,9 @@ def run_job(case, vectors):
 def run_unit(kind, given, program):
     """What one function makes of the case's input."""
     if kind == "canonical_json":
-        return {"canonical": canonical_json(parse_json(given["json"]))}
+        return {"canonical": canonical_json(DECODER.decode(given["json"]))}
     if kind == "commitment":
-        salt, request = bytes.fromhex(given["salt"]), parse_json(given["request"])
+        salt, request = bytes.fromhex(given["salt"]), DECODER.decode(given["request"])
         return {"commitment": request_commitment(salt, request).hex()}
     if kind == "request":
         request = {**read_request(given["request"])["chat"], "token_limit": given["token_limit"]}

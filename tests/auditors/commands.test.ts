@@ -33,15 +33,18 @@ let scene: JobScene;
 const folder = ownFolder('svc-audit');
 let settled: LockedJob;
 let closed: LockedJob;
+let failed: LockedJob;
 
 beforeAll(async () => {
   scene = await createJobScene();
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
+  [failed] = (await scene.lock({ count: 1, tokenLimit: 9 })) as [LockedJob];
   const { chat } = readRequest(JSON.stringify(REQUEST));
   const asked = { ...chat, token_limit: 2_000 };
   await scene.complete(closed.address, {
     requestCommitment: requestCommitment(Buffer.from(SALT, 'hex'), asked),
   });
+  await scene.fail(failed.address);
   await scene.acknowledge(settled.address);
   await scene.settle(settled.address);
   await scene.wait(200);
@@ -311,8 +314,23 @@ describe('svc verify of a saved answer', () => {
     expect((await verify('--response', response, '--wallet', walletOf())).code).toBe(0);
   });
 
+  it('compares an error with the job, and says that nothing was charged', async () => {
+    const of = async (job: LockedJob) => {
+      const verify_url = `https://api.example.com/verify/${id(job)}#wallet=${walletOf()}`;
+      const error = { error: { message: 'No.' }, svc: { job_id: id(job), verify_url } };
+      return verify('--response', await saved('failed.json', error));
+    };
+    const { code, output, error } = await of(failed);
+    expect({ code, error }).toEqual({
+      code: 0,
+      error: 'The answer is an error: no text is compared.\n',
+    });
+    expect(output).toMatch(/\nThe job holds\. Nothing was charged\. /);
+    expect((await of(settled)).output).toContain('Your answer says something else of it.');
+  });
+
   it('names a file that holds something else', async () => {
-    const error = { error: { message: 'No.' }, svc: svc() };
+    const error = { error: { message: 'No.' }, id: id() };
     const response = await saved('error.json', error);
     expect((await verify('--response', response)).error).toMatch(
       /^\S+error\.json cannot be used\. It is an error, not an answer\. It says: No\. Its job is job_\w+: without a text, verify that\.\n$/,

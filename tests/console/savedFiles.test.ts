@@ -36,8 +36,14 @@ const take = (text: string | undefined, fields = EMPTY) => {
 };
 
 describe('a file that is given to Verify', () => {
-  it('is an error, of which only the job is taken', () => {
-    const error = { error: { message: '<b>No worker</b>' }, svc: { job_id: JOB } };
+  it('is an error of a job, whose text is not compared', () => {
+    const { said, fields } = take(JSON.stringify({ error: {}, svc: { job_id: JOB } }));
+    expect(said).toBe(`a.json is the error of ${JOB}.`);
+    expect(fields).toMatchObject({ named: JOB, hasText: false });
+  });
+
+  it('is another error, of which only the job is taken', () => {
+    const error = { error: { message: '<b>No worker</b>' }, id: JOB };
     const { said, isUsed, fields } = take(JSON.stringify(error));
     expect(said).toContain('It is an error, not an answer. It says: <b>No worker</b>');
     expect([isUsed, fields]).toEqual([false, { ...EMPTY, named: JOB }]);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { PublicKey } from '@solana/web3.js';
@@ -19,7 +19,7 @@ import { createRandom } from '../../testing/random.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
 import { drawBody, givenToWorker } from './pythonRequests.ts';
-import { runInPython } from './runInPython.ts';
+import { runInPython, verifyInPython } from './runInPython.ts';
 
 const random = createRandom();
 const COUNT = 1_000;
@@ -128,8 +128,21 @@ needs('python3-cryptography').describe(title, () => {
 
   it('reads a file of many headers, and one of long texts, as the client does', async () => {
     const headers = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(200_000);
-    const long = JSON.stringify({ note: 'a\\"'.repeat(2_000_000) });
+    const long = JSON.stringify({ note: 'a\\"'.repeat(1_000_000) });
     await readAlike([`${headers}${answer}`, `${long}\n${answer}`, `${long.slice(0, -1)}`], 2);
+  });
+
+  it('reads millions of small lists and objects in seconds', async () => {
+    const lists = `[${'[],'.repeat(1_500_000)}0]`;
+    await readAlike([lists, '[]'.repeat(400_000), `[${'{"a":1},'.repeat(300_000)}0]`], 0);
+  }, 60_000);
+
+  it('names the line that installs what it needs', async () => {
+    mkdirSync(join(folder, 'cryptography'));
+    writeFileSync(join(folder, 'cryptography/__init__.py'), 'raise ImportError("No cryptography")');
+    const { code, output } = await verifyInPython(['--help'], { PYTHONPATH: folder });
+    const line = 'error: No cryptography. Install it: python3 -m pip install cryptography\n';
+    expect([code, output]).toEqual([1, line]);
   });
 
   it('refuses a hundred thousand levels of JSON', async () => {

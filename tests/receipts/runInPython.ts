@@ -13,9 +13,13 @@ interface Run {
 /** Runs the Python file, for a test that wants `python3-cryptography`, over the cases of another. @returns what it printed, and its exit code */
 export const runInPython = (path: string): Promise<Run> => verifyInPython(['--vectors', path]);
 
-export function verifyInPython(args: readonly string[]): Promise<Run> {
+export function verifyInPython(
+  args: readonly string[],
+  more: NodeJS.ProcessEnv = {},
+): Promise<Run> {
   return new Promise((resolve) => {
-    execFile('python3', [VERIFIER, ...args], (error, stdout, stderr) => {
+    const env = { ...process.env, ...more };
+    execFile('python3', [VERIFIER, ...args], { env }, (error, stdout, stderr) => {
       const code = error ? Number(error.code ?? 1) : 0;
       resolve({ code, output: `${stdout}${stderr}` });
     });

@@ -98,7 +98,7 @@ export interface ProofInput {
 interface AnswerResult {
   readonly job_id: string;
   readonly wallet: string | null;
-  readonly text: string;
+  readonly text: string | null;
   readonly request_salt: string | null;
   readonly delivery_receipt: string | null;
 }

@@ -123,7 +123,7 @@ function compute(one: AnyUnitCase) {
 
 /** What a saved answer says of itself. */
 function answerResult(saved: string | Uint8Array) {
-  const { jobId, wallet = null, text, svc } = readAnswer(saved);
+  const { jobId, wallet = null, text = null, svc } = readAnswer(saved);
   const { request_salt = null, delivery_receipt = null } = svc ?? {};
   return { job_id: jobId, wallet, text, request_salt, delivery_receipt };
 }

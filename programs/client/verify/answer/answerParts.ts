@@ -30,8 +30,8 @@ export function joinParts(answers: readonly object[], isStream: boolean): Joined
   return { ...texts(choices, at), isWhole: end !== -1 };
 }
 
-/** Some write an empty reason where there is none yet. */
-function isLast(choice: unknown): boolean {
+/** Whether a choice has its finish reason. Some write an empty one where there is none yet. */
+export function isLast(choice: unknown): boolean {
   const reason = fieldOf(choice, 'finish_reason');
   return typeof reason === 'string' && reason !== '';
 }

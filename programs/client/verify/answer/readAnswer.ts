@@ -1,5 +1,5 @@
 import { parseJobId } from '../../jobId.ts';
-import { fieldOf, isObject, joinParts, shown } from './answerParts.ts';
+import { fieldOf, isLast, isObject, joinParts, shown } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
 import { SavedFileError } from './savedFile.ts';
 import {
@@ -10,13 +10,13 @@ import {
   usageIn,
   walletIn,
 } from './statement.ts';
-import { assertFew, decode, partHeaders, valuesIn } from './text.ts';
+import { assertFew, BYTES_MAX, decode, partHeaders, valuesIn } from './text.ts';
 
 /** An answer as its client kept it. */
 export interface SavedAnswer {
   readonly jobId: string;
-  /** The whole content, of which the worker proved the sha256. */
-  readonly text: string;
+  /** The whole content, of which the worker proved the sha256; undefined for an error. */
+  readonly text: string | undefined;
   /** What a reasoning model thought first, which is not proven. */
   readonly reasoning: string | undefined;
   readonly model: string | undefined;
@@ -36,8 +36,8 @@ export interface SavedAnswer {
  * @param saved UTF-8, or UTF-16 with its mark
  * @throws SavedFileError whose message says what is missing, and what to do instead
  */
-export function readAnswer(saved: Uint8Array | string): SavedAnswer {
-  const { body, heads } = partHeaders(decode(saved));
+export function readAnswer(saved: Uint8Array | string, bytesMax = BYTES_MAX): SavedAnswer {
+  const { body, heads } = partHeaders(decode(saved, bytesMax));
   const isJson = body.startsWith('{') || body.startsWith('[');
   const { values, isCut, others } = isJson ? valuesIn(body) : eventsIn(body);
   const parts = values.flat();
@@ -47,7 +47,7 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
   }
   const items = parts.filter(isObject);
   const jobId = jobIdIn(items, [...heads, ...others]);
-  assertNoError(items, jobId);
+  const isError = isErrorOf(items, jobId);
   if (isCut) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   if (items.some((item) => Array.isArray(fieldOf(item, 'messages')) && !('choices' in item))) {
     throw new SavedFileError('It is a request, not an answer.');
@@ -56,14 +56,7 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
   if (!answers.every((answer) => Array.isArray(fieldOf(answer, 'choices')))) {
     throw new SavedFileError('Its choices are no list.');
   }
-  if (answers.length === 0) {
-    throw new SavedFileError(
-      'It holds no answer of a chat completion, as JSON or as the events of a stream. Of an object in ' +
-        'Python save model_dump_json().',
-    );
-  }
-  const { text, reasoning, isWhole } = joinParts(answers, !isJson);
-  if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
+  const { text, reasoning } = isError ? NO_TEXT : textOf(answers, isJson, jobId);
   if (jobId === undefined) throw new SavedFileError(NO_JOB);
   const svc = statementIn(items);
   return {
@@ -75,6 +68,20 @@ export function readAnswer(saved: Uint8Array | string): SavedAnswer {
     usage: usageIn(items),
     wallet: svc?.verify_url === undefined ? undefined : walletIn(svc.verify_url, jobId),
   };
+}
+
+const NO_TEXT = { text: undefined, reasoning: undefined };
+
+function textOf(answers: readonly object[], isJson: boolean, jobId: string | undefined) {
+  if (answers.length === 0) {
+    throw new SavedFileError(
+      'It holds no answer of a chat completion, as JSON or as the events of a stream. Of an object in ' +
+        'Python save model_dump_json().',
+    );
+  }
+  const { text, reasoning, isWhole } = joinParts(answers, !isJson);
+  if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
+  return { text, reasoning };
 }
 
 const CUT =
@@ -110,13 +117,19 @@ function jobIdIn(items: readonly object[], lines: readonly string[]): string | u
   return only;
 }
 
-/** Some write it beside a choice. */
-function assertNoError(items: readonly object[], jobId: string | undefined): void {
-  const choices = items.flatMap((item) => fieldOf(item, 'choices') ?? []);
-  const error = [...items, ...choices]
-    .map((one) => fieldOf(one, 'error'))
-    .find((one) => one != null);
-  if (error === undefined) return;
+/**
+ * Whether it is an error of a job, which the error names. Some write it beside a choice.
+ *
+ * @throws SavedFileError for any other error, and for one beside a whole answer
+ */
+function isErrorOf(items: readonly object[], jobId: string | undefined): boolean {
+  const lists = items.map((item) => fieldOf(item, 'choices'));
+  const choices = lists.filter(Array.isArray).flat();
+  const failed = [...items, ...choices].find((one) => fieldOf(one, 'error') != null);
+  if (failed === undefined) return false;
+  const error = fieldOf(failed, 'error');
+  const isOfJob = isObject(error) && typeof fieldOf(fieldOf(failed, 'svc'), 'job_id') === 'string';
+  if (isOfJob && !choices.some(isLast)) return true;
   const said = shown(
     isObject(error) ? (fieldOf(error, 'message') ?? fieldOf(error, 'code')) : error,
   );

@@ -2,7 +2,7 @@ import { canonicalJson, type Json } from '../../proof.ts';
 import { fieldOf, isObject } from './answerParts.ts';
 import { REQUEST_FIELDS } from './requestFields.ts';
 import { SavedFileError } from './savedFile.ts';
-import { decode, partHeaders, tryParse } from './text.ts';
+import { BYTES_MAX, decode, partHeaders, tryParse } from './text.ts';
 
 /** What was asked. */
 export interface SentRequest {
@@ -32,8 +32,8 @@ export interface SentChat {
  * @param saved JSON in UTF-8, or UTF-16 with its mark
  * @throws SavedFileError for what is no such body, or has no canonical form
  */
-export function readRequest(saved: Uint8Array | string): SentRequest {
-  const parsed = tryParse(partHeaders(decode(saved)).body);
+export function readRequest(saved: Uint8Array | string, bytesMax = BYTES_MAX): SentRequest {
+  const parsed = tryParse(partHeaders(decode(saved, bytesMax)).body);
   const messages = fieldOf(parsed?.value, 'messages');
   const model = fieldOf(parsed?.value, 'model');
   if (!Array.isArray(messages) || typeof model !== 'string') throw new SavedFileError(NO_REQUEST);
@@ -100,7 +100,7 @@ const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefi
 
 /** Whether it is meant to be a request, and no answer. */
 export function isRequest(saved: Uint8Array | string): boolean {
-  const parsed = tryParse(partHeaders(decode(saved)).body);
+  const parsed = tryParse(partHeaders(decode(saved, BYTES_MAX)).body);
   return fieldOf(parsed?.value, 'messages') !== undefined;
 }
 

@@ -12,8 +12,8 @@ export interface Values {
   readonly others: readonly string[];
 }
 
-// Far more than any answer has.
-const LENGTH_MAX = 64 * 1_024 * 1_024;
+/** Far more than any answer has. */
+export const BYTES_MAX = 8 * 1_024 * 1_024;
 const VALUES_MAX = 1_000_000;
 const TOO_DEEP = `It is nested deeper than ${LEVELS_MAX} levels.`;
 
@@ -23,8 +23,12 @@ export function assertFew(values: readonly unknown[]): void {
 }
 
 /** @throws SavedFileError for bytes that are no text, and for too many */
-export function decode(saved: Uint8Array | string): string {
-  if (saved.length > LENGTH_MAX) throw new SavedFileError('It has more than 64 MiB.');
+export function decode(saved: Uint8Array | string, bytesMax: number): string {
+  if (saved.length > bytesMax) {
+    throw new SavedFileError(
+      `It has more than ${bytesMax} bytes: svc verify --max-bytes takes more.`,
+    );
+  }
   if (typeof saved === 'string') return saved.replace(/^\ufeff/, '');
   try {
     return new TextDecoder(encodingOf(saved), { fatal: true }).decode(saved);

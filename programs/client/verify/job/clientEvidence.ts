@@ -22,7 +22,7 @@ export interface ClientEvidence {
 /** What a saved answer gives to compare. */
 export function evidenceIn({ text, model, svc, usage }: SavedAnswer): ClientEvidence {
   return {
-    output: utf8(text),
+    output: text === undefined ? undefined : utf8(text),
     receipt: svc?.delivery_receipt,
     salt: svc?.request_salt === undefined ? undefined : hexToBytes(svc.request_salt),
     answer: svc && { ...svc, ...usage, ...(model !== undefined && { model }) },

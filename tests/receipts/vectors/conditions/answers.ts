@@ -143,6 +143,11 @@ function unpaid({ failed }: Scene): Condition[] {
     ['and a value', says({ usdc_value: 0.01 }), fails],
     ['but a text', withSvc(failed, nothing), `${holds}, not_checkable delivery.output`],
   ];
+  const error = {
+    error: { message: 'No.' },
+    svc: { job_id: svc.job_id, verify_url: svc.verify_url },
+  };
+  list.push(['but an error', JSON.stringify(error), `${holds}, not_applicable delivery.output`]);
   return list.map(([name, answer, is]) => ({
     name: `an answer that failed: no text, ${name}`,
     answer,
@@ -190,6 +195,14 @@ function statements({ answer }: Scene): Condition[] {
       ...{ name: `a cut of a proof ${name}`, answer: says({ truncated: 'deadline' }), is },
       change: timed(seconds),
     })),
+    {
+      name: 'an error of a charged job',
+      answer: JSON.stringify({
+        error: {},
+        svc: { job_id: svc.job_id, verify_url: svc.verify_url },
+      }),
+      is: `${fails}, not_applicable delivery.output`,
+    },
     { name: 'a cut for another reason', answer: says({ truncated: 'tired' }), is: holds },
     {
       name: 'counts of null',
