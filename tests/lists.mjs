@@ -44,6 +44,7 @@ export const SECOND_LIST = {
     'receipts/clients',
     'receipts/drawnVectors',
     'receipts/python',
+    'receipts/shapes',
   ],
   'processes are killed, fault by fault, and disks fill': [
     'faults/',

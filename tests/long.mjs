@@ -29,6 +29,12 @@ const FILES = {
     variable: 'CEILING_REQUESTS',
     fallback: '10000',
   },
+  shapes: {
+    file: 'tests/receipts/shapes.test.ts',
+    option: 'count',
+    variable: 'SHAPES',
+    fallback: '2000',
+  },
   walk: { file: 'tests/programs/randomWalk.test.ts', option: 'steps', variable: 'WALK_STEPS' },
   faults: {
     file: 'tests/faults/faults.test.ts',

@@ -40,7 +40,7 @@ import { asExpected, checksOf } from './verdict.ts';
 const addresses = createAddresses();
 
 /** What our code says of a case, to be compared with what it expects. */
-async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
+export async function resultOf(one: VectorCase, { nodes }: Vectors): Promise<unknown> {
   try {
     return one.kind === 'job' ? asExpected(await judgeJob(one, nodes)) : compute(one);
   } catch {
