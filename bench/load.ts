@@ -32,6 +32,8 @@ export interface Target {
   url: string;
   apiKey: string;
   model: string;
+  /** What else its requests carry. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** The samples of clients that each send their next request after an answer. */
@@ -78,6 +80,7 @@ async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): 
     headers: {
       'content-type': 'application/json',
       authorization: `Bearer ${target.apiKey}`,
+      ...target.headers,
     },
     body: JSON.stringify({
       model: target.model,

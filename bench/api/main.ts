@@ -10,6 +10,7 @@ import {
   keepProcessorsAwake,
   type ProcessCost,
 } from './processes.ts';
+import { startPublicGateways } from './publicGateways.ts';
 import {
   type Compared,
   finishTable,
@@ -46,10 +47,14 @@ const { values } = parseArgs({
     node: { type: 'string', default: '' },
     /** A checkout of another release: its API gets the same load in turn. */
     against: { type: 'string' },
+    /** Public gateways before the same upstream, as far as the registries have them. */
+    beside: { type: 'boolean', default: false },
     /** Keeps the processors awake, so that their wake-up time is not measured. */
     awake: { type: 'boolean', default: false },
   },
 });
+
+type Targets = { [Who in keyof Compared]: MeteredTarget };
 
 const shutdown = createBenchShutdown();
 try {
@@ -67,15 +72,23 @@ async function run(): Promise<void> {
     BENCH_UPSTREAM_URL: service.upstream.url,
   });
   shutdown.add('proxy', async () => void (await proxy.terminate()));
+  const gateway = await startProcess('bench/api/gatewayAlike.ts', {
+    BENCH_UPSTREAM_URL: service.upstream.url,
+  });
+  shutdown.add('gateway', async () => void (await gateway.terminate()));
+  const beside = values.beside ? await startPublicGateways(shutdown, service.upstream) : new Map();
   const database = await findDatabase(service.databaseUrl);
-  processors.measure([proxy.id, ...service.processIds], database);
+  const others = [...beside.values()].map(({ pid }) => pid);
+  processors.measure([proxy.id, gateway.id, ...others, ...service.processIds], database);
   const readCost = createCostReading(database);
-  const targets = {
+  const targets: Targets = {
     upstream: service.upstream,
     proxy: { ...service.target, ...metered(proxy) },
+    gateway: { ...service.target, ...metered(gateway) },
+    ...Object.fromEntries(beside),
     parts: service.parts,
     service: service.target,
-    ...(service.other && { other: service.other }),
+    ...(service.other && { 'other release': service.other }),
   };
 
   console.log(`Node ${process.version}, ${cpus().length} processors, ${process.platform}`);
@@ -91,18 +104,18 @@ async function run(): Promise<void> {
     const rounds = clients > CLIENTS_IN_ROUNDS_MAX ? 1 : ROUNDS;
     const requests = Math.max(REQUESTS_MIN, clients * REQUESTS_PER_CLIENT) / rounds;
     const measure = async (target: MeteredTarget, stream: boolean): Promise<Measured> => {
-      const before = await readCost(target.metricsUrl);
+      const before = await readCost(target);
       await readProofs(targets.upstream);
       const load = await putUnderLoad(target, { clients, requests, stream });
-      const work = workBetween(before, await readCost(target.metricsUrl));
+      const work = workBetween(before, await readCost(target));
       return { load, sentAtMs: await readProofs(targets.upstream), ...work };
     };
     const measureAll = async (stream: boolean): Promise<Compared> => {
       const measured: Compared[] = [];
       for (let round = 0; round < rounds; round += 1) {
-        const each: Partial<Compared> = {};
+        const each: Record<string, Measured> = {};
         for (const [who, target] of Object.entries(targets)) {
-          each[who as keyof Compared] = await measure(target, stream);
+          each[who] = await measure(target, stream);
         }
         measured.push(each as Compared);
       }
@@ -126,19 +139,19 @@ async function run(): Promise<void> {
 /** Watches the service's memory over many requests. */
 async function measureMemory(
   service: MeteredTarget,
-  readCost: (metricsUrl: string) => Promise<ProcessCost>,
+  readCost: (target: MeteredTarget) => Promise<ProcessCost>,
 ): Promise<void> {
-  const readings = [{ requests: 0, cost: await readCost(service.metricsUrl) }];
+  const readings = [{ requests: 0, cost: await readCost(service) }];
   for (let step = 1; step <= MEMORY_STEPS; step += 1) {
     const requests = Math.ceil(Number(values.memory) / MEMORY_STEPS);
     await putUnderLoad(service, { clients: 32, requests, stream: step % 2 === 0 });
-    readings.push({ requests: step * requests, cost: await readCost(service.metricsUrl) });
+    readings.push({ requests: step * requests, cost: await readCost(service) });
   }
   console.log(`\n${memoryTable(readings)}`);
 }
 
 /** When the worker sent its proofs since the last reading, by what was asked. */
-async function readProofs({ url }: MeteredTarget): Promise<Map<string, number>> {
+async function readProofs({ url }: { url: string }): Promise<Map<string, number>> {
   const response = await fetch(new URL('/proofs', url));
   return new Map((await response.json()) as [prompt: string, sentAtMs: number][]);
 }
@@ -156,7 +169,7 @@ function workBetween(
 
 /** Merges the loads of all rounds. */
 function joinRounds(rounds: readonly Compared[]): Compared {
-  const join = (who: keyof Compared): Measured => {
+  const join = (who: string): Measured => {
     const parts = rounds.flatMap((round) => round[who] ?? []);
     const sum = (of: (part: Measured) => number) => parts.reduce((all, part) => all + of(part), 0);
     return {
@@ -169,8 +182,8 @@ function joinRounds(rounds: readonly Compared[]): Compared {
       databaseCpuSeconds: sum(({ databaseCpuSeconds }) => databaseCpuSeconds),
     };
   };
-  const whose = Object.keys(rounds[0] ?? {}) as (keyof Compared)[];
-  return Object.fromEntries(whose.map((who) => [who, join(who)])) as unknown as Compared;
+  const whose = Object.keys(rounds[0] ?? {});
+  return Object.fromEntries(whose.map((who) => [who, join(who)])) as Compared;
 }
 
 /** @throws Error unless every answer was settled: other times would be meaningless */

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { createPool } from '../../common/postgres.ts';
 import { listProcesses, statOf } from '../processes.ts';
+import type { MeteredTarget } from './service.ts';
 
 /** The application name of the stubbed indexer's connections. */
 export const MIRRORING = 'bench-mirror';
@@ -55,11 +56,16 @@ export interface ProcessCost {
   heapBytes: number;
 }
 
-/** Reads a process's use from its metrics, and the database's from the system. */
+/** Reads a process's use from its metrics or from the system, and the database's from the system. */
 export function createCostReading(
   database: DatabaseProcesses | undefined,
-): (metricsUrl: string) => Promise<ProcessCost> {
-  return async (metricsUrl) => {
+): (target: MeteredTarget) => Promise<ProcessCost> {
+  return async (target) => {
+    if ('pid' in target) {
+      const { cpuSeconds = 0, residentBytes = 0 } = statOf(target.pid) ?? {};
+      return { cpuSeconds, databaseCpuSeconds: 0, memoryBytes: residentBytes, heapBytes: 0 };
+    }
+    const { metricsUrl } = target;
     const page = await (await fetch(metricsUrl)).text();
     const sample = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)?.[1]);
     return {

@@ -18,15 +18,16 @@ const NOISE_MS = 0.1;
 /** The stages of `server-timing`; the stubbed ledger takes no time in any but the last. */
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
-/** The results of the same requests to each target. */
-export interface Compared {
-  upstream: Measured;
-  proxy: Measured;
-  parts: Measured;
-  service: Measured;
-  /** Another release's service. */
-  other?: Measured;
-}
+/** The results of the same requests to each target, in the order of the tables. */
+export type Compared = Record<'upstream' | 'proxy' | 'gateway' | 'parts' | 'service', Measured> & {
+  /** Another release's service, and public gateways by their names. */
+  [other: string]: Measured;
+};
+
+const NAMES: Readonly<Record<string, string>> = {
+  ...{ upstream: 'bare upstream', proxy: 'bare proxy', gateway: 'like a gateway' },
+  parts: 'parts alone',
+};
 
 /** What each server adds to a bare upstream, in time and in work. */
 export function overheadTable(measured: {
@@ -41,11 +42,9 @@ export function overheadTable(measured: {
     ...['ms CPU', 'database ms CPU', 'a second and core', '/ proxy', 'errors'],
   ]);
   for (const [form, compared] of Object.entries({ plain, stream })) {
-    table.push(row(`bare upstream, ${form}`, compared.upstream, compared));
-    table.push(row(`bare proxy, ${form}`, compared.proxy, compared));
-    table.push(row(`parts alone, ${form}`, compared.parts, compared));
-    table.push(row(`service, ${form}`, compared.service, compared));
-    if (compared.other) table.push(row(`other release, ${form}`, compared.other, compared));
+    for (const [who, measured] of Object.entries(compared)) {
+      table.push(row(`${NAMES[who] ?? who}, ${form}`, measured, compared));
+    }
   }
   return table.toString();
 }
@@ -90,18 +89,19 @@ export function ratioTable(
   const table = tableOf([
     'service / bare proxy',
     ...['added to a plain answer, without the mirror', 'added to the first byte'],
-    ...['a second and core, plain', 'stream'],
+    ...['a second and core, plain', 'stream', '/ like a gateway, plain', 'stream'],
   ]);
   for (const { clients, plain, stream } of measured) {
     const added = ({ upstream, ...compared }: Compared, who: 'proxy' | 'service', of: Time) =>
       p50Of(compared[who], of) - p50Of(upstream, of);
-    const served = ({ service, proxy }: Compared) => perCoreOf(service) / perCoreOf(proxy);
+    const served = (compared: Compared, who: 'proxy' | 'gateway') =>
+      (perCoreOf(compared.service) / perCoreOf(compared[who])).toFixed(2);
     table.push([
       clientsOf(clients),
       ratio(addedWithoutMirror(plain), added(plain, 'proxy', 'durationMs')),
       ratio(added(stream, 'service', 'firstByteMs'), added(stream, 'proxy', 'firstByteMs')),
-      served(plain).toFixed(2),
-      served(stream).toFixed(2),
+      ...[served(plain, 'proxy'), served(stream, 'proxy')],
+      ...[served(plain, 'gateway'), served(stream, 'gateway')],
     ]);
   }
   return table.toString();
@@ -133,16 +133,18 @@ export function stagesTable(measured: readonly { clients: number; plain: Compare
   return table.toString();
 }
 
+const OTHER = 'other release';
+
 /** How long a stream takes from the worker's proof to its finish chunk and `[DONE]`, at the client. */
 export function finishTable(measured: readonly { clients: number; stream: Compared }[]): string {
-  const hasOther = measured.some(({ stream }) => stream.other);
+  const hasOther = measured.some(({ stream }) => stream[OTHER]);
   const table = tableOf([
     'ms from proof to finish chunk',
     ...['bare proxy, p50', 'parts alone, p50', 'service, p50', 'p99'],
     ...(hasOther ? ['other release, p50', 'p99', 'later by'] : []),
   ]);
   for (const { clients, stream } of measured) {
-    const { proxy, parts, service, other } = stream;
+    const { proxy, parts, service, [OTHER]: other } = stream;
     const p50 = (of: Measured) => percentile(finishTimes(of), 50);
     const both = (of: Measured) => [p50(of), percentile(finishTimes(of), 99)];
     const compared = other ? [...both(other), p50(service) - p50(other)] : [];

@@ -13,10 +13,8 @@ import { startProcess } from '../../testing/childProcess.ts';
 import { openService, startLedger } from '../../testing/ledger/ledger.ts';
 import type { Target } from '../load.ts';
 
-/** A server under load with metrics of its use. */
-export interface MeteredTarget extends Target {
-  metricsUrl: string;
-}
+/** A server under load, and where its use is read: from its metrics, or from the system. */
+export type MeteredTarget = Target & ({ metricsUrl: string } | { pid: number });
 
 const READY_TIMEOUT_MS = 60_000;
 /** A cluster's, because the clock is read once a slot: SIMD-0525, on mainnet since October 2026. */
@@ -91,7 +89,7 @@ export async function startStubbedService(options: {
   });
   shutdown.add('parts', async () => void (await parts.terminate()));
   const client = { apiKey, model: model.id };
-  const startApi = async (folder?: string): Promise<MeteredTarget & { id: number }> => {
+  const startApi = async (folder?: string) => {
     const metricsPort = await findFreePort();
     const settings = {
       ...shared,
@@ -123,6 +121,6 @@ export async function startStubbedService(options: {
 }
 
 /** The addresses of one of the benchmark's own servers and of its metrics; the url ends in /v1. */
-export function metered({ url }: { url: string }): Pick<MeteredTarget, 'url' | 'metricsUrl'> {
+export function metered({ url }: { url: string }): { url: string; metricsUrl: string } {
   return { url, metricsUrl: new URL('/metrics', url).href };
 }
