@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { z } from 'zod';
+import { startLimitedThread } from '../../common/contracts/limitedThread.ts';
 import type { Logger } from '../../common/logger.ts';
 import { within } from '../../common/wait.ts';
 import type { TextToCheck } from './thread.ts';
@@ -9,8 +10,6 @@ import type { TextToCheck } from './thread.ts';
 // Source or compiled, as this file is.
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Clients write the schema: its patterns and references may ask for any work and memory. */
-const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 const TEXT_CHARACTERS_MAX = 262_144;
 const SCHEMA_CHARACTERS_MAX = 65_536;
 /** A hundred times what usual schemas take. */
@@ -32,7 +31,8 @@ export function createFormatCheck({ logger }: { logger: Logger }) {
 
   async function meets(request: TextToCheck): Promise<boolean | null> {
     try {
-      thread ??= await startThread();
+      thread ??= await startLimitedThread(THREAD);
+      thread.unref();
       thread.postMessage(request);
       const [isMet] = await once(thread, 'message', { signal: AbortSignal.timeout(CHECK_MS_MAX) });
       return isMet;
@@ -78,13 +78,4 @@ export function createFormatCheck({ logger }: { logger: Logger }) {
 function schemaOf(format: unknown): unknown {
   const { success, data } = jsonSchemaFormat.safeParse(format);
   return success ? (data.json_schema.schema ?? {}) : { type: 'object' };
-}
-
-/** Without the process's environment, which has its keys. */
-async function startThread(): Promise<Worker> {
-  const thread = new Worker(THREAD, { resourceLimits: MEMORY, env: {} });
-  // Who waits for its message gets the error, too.
-  thread.on('error', () => undefined).unref();
-  await once(thread, 'message');
-  return thread;
 }

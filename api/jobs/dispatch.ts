@@ -4,7 +4,7 @@ import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import type { WorkerChat, WorkerClient } from '../workers/client.ts';
+import { taskOf, type WorkerChat, type WorkerClient } from '../workers/client.ts';
 import type { WorkerDirectory } from '../workers/directory.ts';
 import { PROBE_INTERVAL_MS } from '../workers/health.ts';
 import {
@@ -112,19 +112,16 @@ async function* attemptAt(
 ): AsyncGenerator<StartedEvent | TextEvent, AttemptResult> {
   const { workers, clock, time, logger } = services;
   const { job, chat, firstSilenceMs, clientGone, isStream } = dispatchable;
-  const { id: jobId, address: jobAddress, tokenLimit, requestSalt, deadlines } = job;
-  const { endpoint, address: workerAddress } = reservation.worker;
   const attempt = tries.add(reservation);
-  const asked = { tokenLimit, requestSalt, chat };
   try {
     const result = yield* runAttempt({
       reservation,
-      task: { endpoint, workerAddress, jobId, jobAddress, attempt, ...asked },
+      task: taskOf(job, { worker: reservation.worker, attempt, chat }),
       asked: attempt === 1 ? dispatchable.asked : undefined,
       workers,
       clock,
       ...(time && { time }),
-      deadlines,
+      deadlines: job.deadlines,
       firstSilenceMs,
       findSuccessor: tries.findSuccessor,
       clientGone,

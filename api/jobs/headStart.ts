@@ -1,7 +1,7 @@
 import { type Begun, begin, systemTime, type Time } from '../../common/wait.ts';
 import type { JobDraft, LockedJob } from '../ledger/job.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import type { WorkerChat, WorkerClient, WorkerTask } from '../workers/client.ts';
+import { taskOf, type WorkerChat, type WorkerClient, type WorkerTask } from '../workers/client.ts';
 import { type WorkerEvent, WorkerFailedError } from '../workers/events.ts';
 
 // The first worker of a job is asked as soon as its lock was sent, never before. It checks the request
@@ -37,10 +37,7 @@ export function createHeadStart(
     begin({ worker }: Reservation, { tokenLimit }: { tokenLimit: number }): void {
       if (begun?.task.tokenLimit === tokenLimit) return;
       drop();
-      const { id: jobId, address: jobAddress, requestSalt } = draft;
-      const job = { jobId, jobAddress, requestSalt, tokenLimit, chat };
-      const { endpoint, address: workerAddress } = worker;
-      const task = { endpoint, workerAddress, attempt: FIRST_ATTEMPT, ...job };
+      const task = taskOf({ ...draft, tokenLimit }, { worker, attempt: FIRST_ATTEMPT, chat });
       const connection = new AbortController();
       const answer = begin(workers.submit(task, connection.signal));
       begun = { task, connection, answer, askedMs: time.nowMs() };

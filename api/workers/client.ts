@@ -32,6 +32,17 @@ export interface WorkerTask {
   chat: WorkerChat;
 }
 
+/** @param job that is locked, or is being locked */
+export function taskOf(
+  job: { id: string; address: PublicKey; tokenLimit: number; requestSalt: Uint8Array },
+  to: { worker: { endpoint: string; address: string }; attempt: number; chat: WorkerChat },
+): WorkerTask {
+  const { id: jobId, address: jobAddress, tokenLimit, requestSalt } = job;
+  const { worker, attempt, chat } = to;
+  const { endpoint, address: workerAddress } = worker;
+  return { endpoint, workerAddress, jobId, jobAddress, attempt, tokenLimit, requestSalt, chat };
+}
+
 /** The chat-completions fields that matter to an engine, all with a canonical form. */
 export type WorkerChat = Readonly<Record<string, Json | undefined>>;
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startLimitedThread } from '../../common/contracts/limitedThread.ts';
 import type { SchemaToMeet } from './schemaThread.ts';
 
 /** No value was found within the bounds, or none meets the schema. */
@@ -10,9 +11,6 @@ export class SchemaRefusedError extends Error {
 
 // Source or compiled, as this file is.
 const THREAD = new URL(`./schemaThread${extname(import.meta.filename)}`, import.meta.url);
-
-/** Clients write the schema: its patterns, references and lengths may ask for any work and memory. */
-const MEMORY = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 };
 
 /**
  * JSON of a value that meets a JSON Schema, by the rules of 2020-12. A format only describes, and a
@@ -29,9 +27,9 @@ export async function schemaValue(
   request: SchemaToMeet,
   { msMax, signal }: { msMax: number; signal: AbortSignal },
 ): Promise<string> {
-  const thread = new Worker(THREAD, { resourceLimits: MEMORY });
+  let thread: Worker | undefined;
   try {
-    await once(thread, 'message', { signal });
+    thread = await startLimitedThread(THREAD, signal);
     const text = await answerOf(thread, {
       request,
       limit: AbortSignal.any([signal, AbortSignal.timeout(msMax)]),
@@ -42,7 +40,7 @@ export async function schemaValue(
     signal.throwIfAborted();
     throw error;
   } finally {
-    await thread.terminate();
+    await thread?.terminate();
   }
 }
 

@@ -55,12 +55,13 @@ export function createJobs(dependencies: Dependencies) {
    * in a turn that the signer's earlier jobs gave it: else anybody could make this worker compute for
    * no job.
    */
-  function beginEarly(request: JobRequest, signer: PublicKey, signal: AbortSignal) {
+  function beginEarly(request: JobRequest, signer: PublicKey, ends: readonly AbortController[]) {
     const { chat, token_limit, job_address } = request;
     const key = job_address.toBase58();
     if (running.size + early.size >= capacity || early.has(key)) return undefined;
     if (!takeTurn(signer)) return undefined;
     early.add(key);
+    const signal = AbortSignal.any(ends.map((end) => end.signal));
     return begin(engine.generate(chat, { tokenLimit: token_limit, signal }));
   }
 
@@ -97,8 +98,7 @@ export function createJobs(dependencies: Dependencies) {
       if (!attempts.isOpen(key, attempt)) throw alreadyUsed();
       requireCapacity();
       const [stop, cancel] = [new AbortController(), new AbortController()];
-      const either = AbortSignal.any([stop.signal, cancel.signal]);
-      const begun = beginEarly(request, signer, either);
+      const begun = beginEarly(request, signer, [stop, cancel]);
       const leave = (): void =>
         cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
       response.once('close', leave);
