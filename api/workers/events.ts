@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import {
+  RETRY_AFTER_SECONDS_MAX,
   STATUS_OF_WORKER_ERROR,
   TOKENS_MAX,
   type WorkerErrorCode,
@@ -70,13 +71,17 @@ const code = z
   .string()
   .transform((word) => (Object.hasOwn(STATUS_OF_WORKER_ERROR, word) ? word : 'unknown_code'));
 
+/** In seconds; the other form, a date, would depend on the worker's clock. */
+const retryAfter = z.coerce.number().int().positive().optional().catch(undefined);
+
 /** The form of a refusal, and of an error event in the middle of an answer. */
 const errorBody = z.object({
-  error: z.object({ code, param: z.string().max(64).optional().catch(undefined) }),
+  error: z.object({
+    code,
+    param: z.string().max(64).optional().catch(undefined),
+    retry_after: retryAfter,
+  }),
 });
-
-/** In seconds; the other form, a date, would depend on the worker's clock. */
-const retryAfter = z.coerce.number().int().positive();
 
 /**
  * None of these is the worker's fault: another process's job, its own terms or ours on the ledger, or
@@ -103,18 +108,21 @@ export async function readRefusal(response: Dispatcher.ResponseData): Promise<Wo
   const { statusCode, headers } = response;
   const body = errorBody.safeParse(await readBoundedJson(response.body).catch(() => undefined));
   const error = body.data?.error ?? { code: `status_${statusCode}` };
-  const seconds = retryAfter.safeParse(headerOf(headers, 'retry-after')).data;
-  const retryAfterMs = seconds === undefined ? undefined : seconds * 1_000;
-  return failureOf(error, { retryAfterMs, isBusy: statusCode === TOO_MANY_REQUESTS });
+  const seconds =
+    retryAfter.parse(headerOf(headers, 'retry-after')) ?? body.data?.error.retry_after;
+  const isBusy = statusCode === TOO_MANY_REQUESTS;
+  return failureOf({ ...error, retry_after: seconds }, isBusy);
 }
 
 /** A refusal means the same as a response and as an event behind signs of life. */
 function failureOf(
-  { code, param }: { code: string; param?: string | undefined },
-  { retryAfterMs, isBusy = false }: { retryAfterMs?: number | undefined; isBusy?: boolean } = {},
+  { code, param, retry_after: seconds }: z.infer<typeof errorBody>['error'],
+  isBusy = false,
 ): WorkerFailedError {
-  const busy = isBusy || busyCodes.has(code) ? { retryAfterMs } : undefined;
-  return new WorkerFailedError(code, busy ? { busy } : { param });
+  if (!isBusy && !busyCodes.has(code)) return new WorkerFailedError(code, { param });
+  const retryAfterMs =
+    seconds === undefined ? undefined : Math.min(seconds, RETRY_AFTER_SECONDS_MAX) * 1_000;
+  return new WorkerFailedError(code, { busy: { retryAfterMs } });
 }
 
 /** A header that is given once; null without it. */

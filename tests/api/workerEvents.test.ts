@@ -64,8 +64,9 @@ describe('a refusal of a worker', () => {
     code: string | null,
     statusCode: number,
     retryAfter: string | undefined = '7',
+    retry_after?: unknown,
   ) => {
-    const text = code === null ? 'no JSON' : JSON.stringify({ error: { code } });
+    const text = code === null ? 'no JSON' : JSON.stringify({ error: { code, retry_after } });
     const headers = { 'retry-after': retryAfter || undefined };
     const response: unknown = { statusCode, headers, body: Readable.from([Buffer.from(text)]) };
     return readRefusal(response as Parameters<typeof readRefusal>[0]);
@@ -86,8 +87,23 @@ describe('a refusal of a worker', () => {
     [429, 'slow_down', '20', 'unknown_code', { retryAfterMs: 20_000 }],
     [429, null, 'Fri, 31 Dec 1999 23:59:59 GMT', 'status_429', { retryAfterMs: undefined }],
     [503, null, '3', 'status_503', undefined],
+    [503, 'no_free_slot', '3600', 'no_free_slot', { retryAfterMs: 60_000 }],
   ])('with %i %s and Retry-After %j is read as %s, busy: %j', async (...given) => {
     const [status, word, after, code, busy] = given;
     expect(await refuse(word, status, after)).toMatchObject({ code, busy });
+  });
+
+  it.each([
+    [9, 9_000],
+    [3_600, 60_000],
+    [0, undefined],
+    ['soon', undefined],
+    [undefined, undefined],
+  ])('says in its body, too, when to ask again: %j', async (retry_after, retryAfterMs) => {
+    const expected = { code: 'no_free_slot', busy: { retryAfterMs } };
+    expect(await refuse('no_free_slot', 503, '', retry_after)).toMatchObject(expected);
+    const data = JSON.stringify({ error: { code: 'no_free_slot', message: 'x', retry_after } });
+    const { error } = await hear('event: alive\ndata: {}\n\n', `event: error\ndata: ${data}\n\n`);
+    expect(error).toMatchObject(expected);
   });
 });

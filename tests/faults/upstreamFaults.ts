@@ -21,6 +21,11 @@ const BROKEN_ANSWERS = {
     reply.raw('{"error":{"message":"later","code":429}}');
     reply.end();
   },
+  'says behind a sign of life when to ask again': (reply) => {
+    reply.lines(': ping\n\n');
+    reply.raw('{"error":{"message":"later","code":429,"retry_after":7}}');
+    reply.end();
+  },
   'refuses behind a sign of life': (reply) => {
     reply.lines(': ping\n\n');
     reply.raw('{"error":{"message":"turn by turn","type":"invalid_request_error"}}');

@@ -53,8 +53,12 @@ async function read({ name, request }: Dialect) {
       return { ...written, finish: event.finishReason, usage: event.usage };
     }
   } catch (error) {
-    const { code, param } = asWorkerError(error);
-    return { error: code, ...(param !== undefined && { param }) };
+    const { code, param, retryAfterSeconds: retryAfter } = asWorkerError(error);
+    return {
+      error: code,
+      ...(param !== undefined && { param }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
   }
   return {};
 }

@@ -100,12 +100,12 @@ async function* generate(
   const reader = createAnswerReader(chat);
   let timer: NodeJS.Timeout | undefined;
   try {
-    const messages = await request(upstream, {
+    const { messages, headers } = await request(upstream, {
       ...{ chat, tokenLimit, restWaitMs },
       signal: AbortSignal.any([signal, usageWait.signal]),
     });
     for await (const message of messages) {
-      for (const event of reader.read(message)) yield event;
+      for (const event of reader.read(message, headers)) yield event;
       if (reader.isOver) break;
       if (reader.isFinished) timer ??= setTimeout(() => usageWait.abort(), restWaitMs);
     }
@@ -144,7 +144,8 @@ async function request(
   });
   const type = response.headers.get('content-type')?.toLowerCase();
   const isStream = response.ok && type?.startsWith('text/event-stream');
-  if (isStream && response.body) return readServerEvents(response.body);
+  const { body, headers } = response;
+  if (isStream && body) return { messages: readServerEvents(body), headers };
   throw await asUpstreamRefusal(response, chat, restWaitMs);
 }
 
@@ -158,12 +159,15 @@ function createAnswerReader(chat: ChatRequest) {
   let isCut = false;
   let isOver = false;
 
-  function* readDelta({ data, event }: EventSourceMessage): Generator<EngineEvent> {
+  function* readDelta(
+    { data, event }: EventSourceMessage,
+    headers: Response['headers'],
+  ): Generator<EngineEvent> {
     const chunk = parseUpstreamChunk(data, event);
     if (!chunk) throw failed('The upstream sent a malformed chunk');
     // Behind a part of the answer it is no refusal with any status: the answer is broken.
     if (chunk === 'error' && (hasText || hasReasoning)) throw failed('The upstream broke off');
-    if (chunk === 'error') throw asUpstreamError(data, chat);
+    if (chunk === 'error') throw asUpstreamError(data, chat, headers);
     const { reasoning, finishWord } = chunk;
     usage = chunk.usage ?? usage;
     hasReasoning ||= reasoning !== '';
@@ -194,11 +198,12 @@ function createAnswerReader(chat: ChatRequest) {
     get isOver() {
       return isOver;
     },
-    *read(message: EventSourceMessage): Generator<EngineEvent> {
+    /** @param headers of the response that has it */
+    *read(message: EventSourceMessage, headers: Response['headers']): Generator<EngineEvent> {
       if (isLife(message)) {
         if (finishReason === undefined) yield { type: 'alive' };
       } else if (isDone(message)) isOver = true;
-      else if (finishReason === undefined) yield* readDelta(message);
+      else if (finishReason === undefined) yield* readDelta(message, headers);
       else {
         const chunk = parseUpstreamChunk(message.data, message.event);
         if (chunk === 'error') throw failed('The upstream sent an error after its end');

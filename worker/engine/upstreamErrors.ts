@@ -75,15 +75,24 @@ export async function asUpstreamRefusal(
   if (REFUSED_STATUSES.includes(status)) {
     return asRefusal(await readStart(response, bodyWaitMs), chat, response);
   }
+  const isOpen =
+    status in BUSY_STATUSES && parseRetryAfter(headers.get('retry-after')) === undefined;
+  // It is busy by its status alone, also where its body breaks off.
+  if (isOpen)
+    return asUpstreamStatus(response, await readStart(response, bodyWaitMs).catch(() => ''));
   await response.body?.cancel();
   return asUpstreamStatus(response);
 }
 
-/** The error for an error that an upstream sends behind a 200: its fields say which status it means. */
+/**
+ * The error for an error that an upstream sends behind a 200: its fields say which status it means.
+ *
+ * @param headers of that 200, which may say when to ask again
+ */
 export function asUpstreamError(
   data: string,
   chat: Record<string, unknown>,
-  headers: Response['headers'] = new Headers(),
+  headers: Response['headers'],
 ): WorkerError {
   const status = statusOf(data);
   if (status !== undefined || CONTEXT_LENGTH.test(data)) {
@@ -98,7 +107,7 @@ function asRefusal(
   answer: Pick<Response, 'status' | 'headers'>,
 ): WorkerError {
   if (CONTEXT_LENGTH.test(body)) return tooLong();
-  if (!REFUSED_STATUSES.includes(answer.status)) return asUpstreamStatus(answer);
+  if (!REFUSED_STATUSES.includes(answer.status)) return asUpstreamStatus(answer, body);
   const sent = Object.entries(FIELDS).filter(([field]) => chat[field] !== undefined);
   // A field that is named as such goes before one that is only mentioned.
   const names = [...body.matchAll(NAMED)].map(([, name = '']) => name).join(' ');
@@ -127,23 +136,30 @@ function statusOf(data: string): number | undefined {
   return status ?? values.map(ofWord).find(Boolean);
 }
 
-/** The error for a status whose body adds nothing, with the server's `Retry-After`. */
-export function asUpstreamStatus({
-  status,
-  headers,
-}: Pick<Response, 'status' | 'headers'>): WorkerError {
+/**
+ * When to ask again, as bodies say it: `retry_after`, `retry_after_seconds`, or the `retryDelay` of Google's
+ * errors. What a text quotes has its marks escaped.
+ */
+const RETRY_AFTER = /"retry[-_]?(?:after|delay)(?:_seconds)?"\s*:\s*"?(\d+(?:\.\d+)?)s?["\s,}]/i;
+
+/** The error for a status alone, with the seconds of the server's `Retry-After`, or else of the body. */
+export function asUpstreamStatus(
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  body = '',
+): WorkerError {
   const busy = BUSY_STATUSES[status];
   if (busy === undefined)
     return new WorkerError('upstream_failed', `The upstream answered with status ${status}`);
-  const retryAfterSeconds = parseRetryAfter(headers.get('retry-after'));
+  const retryAfterSeconds =
+    parseRetryAfter(headers.get('retry-after')) ?? parseRetryAfter(RETRY_AFTER.exec(body)?.[1]);
   return new WorkerError('no_free_slot', `The upstream ${busy}: status ${status}`, {
     retryAfterSeconds,
   });
 }
 
 /** Seconds or a date, as whole seconds from 1 to 60; undefined when it is neither. */
-function parseRetryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined;
+function parseRetryAfter(header: string | null | undefined): number | undefined {
+  if (header == null) return undefined;
   const isNumber = /^\d+(\.\d+)?$/.test(header.trim());
   const seconds = isNumber ? Number(header) : (Date.parse(header) - Date.now()) / 1_000;
   if (Number.isNaN(seconds)) return undefined;

@@ -35,9 +35,10 @@ export class WorkerError extends Error {
   }
 
   /** The body of an error response, and the data of an `error` event. */
-  toJSON(): { error: { code: WorkerErrorCode; message: string; param?: string } } {
-    const { code, message, param } = this;
-    return { error: { code, message, ...(param !== undefined && { param }) } };
+  toJSON() {
+    const { code, message, param, retryAfterSeconds: retry_after } = this;
+    // Behind a sign of life no header can say it. What is undefined is left out.
+    return { error: { code, message, param, retry_after } };
   }
 }
 

@@ -25,7 +25,12 @@ const head = z.strictObject({
         .partial()
         .optional(),
     }),
-    z.strictObject({ error: z.string(), param: z.string().optional() }),
+    z.strictObject({
+      error: z.string(),
+      param: z.string().optional(),
+      /** Seconds that it says itself. */
+      retryAfter: count.optional(),
+    }),
   ]),
 });
 
