@@ -263,6 +263,22 @@ describe.each(receivers)('the receiver in $language', (example) => {
     expect(receiver.count(' cost 8 credits')).toBe(1);
   });
 
+  it('says of a padded secret that it is padded', async () => {
+    const secret = generateSecret();
+    const delivery = { secrets: { current: secret }, eventId: 'evt_1', body: '{}' };
+    const type = { 'content-type': 'application/json' };
+    const headers = { ...type, ...webhookHeaders({ ...delivery, nowMs: Date.now() }) };
+    const wrong = [`${secret}\n`, `"${secret}"`, `${secret}x`];
+    const said: number[] = [];
+    for (const one of wrong) {
+      const receiver = await start(example, one);
+      expect(await receiver.deliver({ headers, body: '{}' })).toBe(400);
+      await receiver.untilPrinted(/refused: /);
+      said.push(receiver.count('The secret here has white space or a quote at an end'));
+    }
+    expect(said).toEqual([1, 1, 0]);
+  });
+
   it('is on the page as it is', () => {
     const shown = blocks.filter((block) => block.language === language).map(({ text }) => text);
     expect(shown).toContain(readSource(source));

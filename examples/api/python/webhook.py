@@ -30,7 +30,9 @@ def verify(raw_body: bytes, headers, secret: str) -> None:
             if abs(time.time() - int(signed_at)) > 300:
                 raise ValueError("not signed within the last 300 seconds")
             return
-    raise ValueError("not signed with this secret")
+    is_padded = secret != secret.strip().strip("\"'`")
+    hint = ". The secret here has white space or a quote at an end" if is_padded else ""
+    raise ValueError(f"not signed with this secret{hint}")
 
 
 @app.post("/webhooks")

@@ -27,7 +27,7 @@ app.post('/webhooks', express.raw({ type: 'application/json' }), (request, respo
     response.sendStatus(204);
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    console.log(`refused: ${error.reason}`);
+    console.log(`refused: ${error.message}`);
     response.status(400).send(error.reason);
   }
 });
