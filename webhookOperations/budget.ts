@@ -17,6 +17,7 @@ export interface Budget {
 export class BudgetSpentError extends Error {
   override name = 'BudgetSpentError';
   readonly limit: number;
+  readonly limitOf: 'wallet' | 'host' | 'webhook';
   /** Until the request fits. */
   readonly retryAfterSeconds: number;
   /** For which hosts the wallet waits. */
@@ -24,10 +25,12 @@ export class BudgetSpentError extends Error {
 
   constructor(
     message: string,
-    options: { limit: number; retryAfterSeconds: number; waits?: readonly string[] },
+    options: Pick<BudgetSpentError, 'limit' | 'limitOf' | 'retryAfterSeconds'> &
+      Partial<Pick<Spent, 'waits'>>,
   ) {
     super(message);
     this.limit = options.limit;
+    this.limitOf = options.limitOf;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.waits = options.waits ?? [];
   }
@@ -87,19 +90,17 @@ export async function spendBudget(
   if (exceeded.length > 0) {
     const seconds = exceeded.map(({ after_seconds }) => after_seconds ?? BUDGET_SECONDS);
     const spent = exceeded.map(({ whose }) => whose);
-    throw budgetSpent(budget, Math.max(1, ...seconds), waitsOf(urls, wallet, spent));
+    throw budgetSpent(budget, Math.max(1, ...seconds), whatIsSpent(urls, wallet, spent));
   }
   await storeUse(client, wanted);
 }
 
 /** What the budgets allow of what was asked for. */
-interface Granted {
+interface Granted extends Spent {
   /** For each url, in their order, whether its delivery may go out. */
   readonly granted: readonly boolean[];
   /** Until one more may go out; null where all may. */
   readonly retryAfterSeconds: number | null;
-  /** For which hosts the wallet waits. */
-  readonly waits: readonly string[];
 }
 
 /**
@@ -112,7 +113,8 @@ export async function takeBudget(
   budget: Budget | undefined,
   { wallet, urls }: { readonly wallet: string | null; readonly urls: readonly string[] },
 ): Promise<Granted> {
-  if (!budget) return { granted: urls.map(() => true), retryAfterSeconds: null, waits: [] };
+  const none: Spent = { limitOf: 'host', waits: [] };
+  if (!budget) return { granted: urls.map(() => true), retryAfterSeconds: null, ...none };
   const keysOf = (url: string) => [
     hostKey(url),
     ...(wallet === null ? [] : [walletKey(wallet), shareKey(url, wallet)]),
@@ -140,7 +142,7 @@ export async function takeBudget(
   return {
     granted,
     retryAfterSeconds: waits.length > 0 ? Math.max(1, Math.min(...waits)) : null,
-    waits: wallet === null ? [] : waitsOf(urls, wallet, [...wanted.keys()].filter(isSpent)),
+    ...(wallet === null ? none : whatIsSpent(urls, wallet, [...wanted.keys()].filter(isSpent))),
   };
 }
 
@@ -150,11 +152,18 @@ const hostKey = (url: string): string => `host ${hostOf(new URL(url))}`;
 /** A wallet's part of a host's. */
 const shareKey = (url: string, wallet: string): string => `share ${hostOf(new URL(url))} ${wallet}`;
 
-/** What is noted of a wallet that found the budgets of hosts spent, and not its own. */
-function waitsOf(urls: readonly string[], wallet: string, spent: readonly string[]): string[] {
-  if (spent.includes(walletKey(wallet))) return [];
+interface Spent {
+  /** Whose budget is spent. */
+  readonly limitOf: 'wallet' | 'host';
+  /** For which hosts the wallet waits: those whose budgets it found spent, and not its own. */
+  readonly waits: readonly string[];
+}
+
+function whatIsSpent(urls: readonly string[], wallet: string, spent: readonly string[]): Spent {
+  if (spent.includes(walletKey(wallet))) return { limitOf: 'wallet', waits: [] };
   const hosts = urls.filter((url) => spent.includes(hostKey(url)));
-  return [...new Set(hosts.map((url) => `waits ${hostOf(new URL(url))} ${wallet}`))];
+  const waits = new Set(hosts.map((url) => `waits ${hostOf(new URL(url))} ${wallet}`));
+  return { limitOf: 'host', waits: [...waits] };
 }
 
 interface Remaining {
@@ -241,18 +250,15 @@ async function storeUse(client: Database, taken: ReadonlyMap<string, number>): P
   );
 }
 
-/**
- * @param retryAfterSeconds until the request fits
- * @param waits for which hosts the wallet waits
- */
+/** @param retryAfterSeconds until the request fits */
 export function budgetSpent(
   { perMinute }: Budget,
   retryAfterSeconds: number,
-  waits: readonly string[],
+  spent: Spent,
 ): BudgetSpentError {
   return new BudgetSpentError(
     `At most ${perMinute} tests and repeated deliveries a minute go out for one wallet, and to one ` +
       `host. Try again in ${retryAfterSeconds} s.`,
-    { limit: perMinute, retryAfterSeconds, waits },
+    { limit: perMinute, retryAfterSeconds, ...spent },
   );
 }

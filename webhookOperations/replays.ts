@@ -42,14 +42,14 @@ export async function resendDeliveries(
       throw new WebhookNotFoundError('The wallet has no such delivery. Nothing was sent again.');
     }
     const sendable = await selectSendable(client, parameters, budget.perMinute + 1);
-    const { granted, retryAfterSeconds, waits } = await takeBudget(client, budget, {
+    const { granted, retryAfterSeconds, ...spent } = await takeBudget(client, budget, {
       wallet: filter.webhook.wallet,
       urls: sendable.map(({ url }) => url),
     });
     const ids = sendable.filter((_, index) => granted[index]).map(({ id }) => id);
     await sendAgain(client, ids);
     const left = all - pending - disabled - ids.length;
-    if (left > 0 && ids.length === 0) throw budgetSpent(budget, retryAfterSeconds ?? 1, waits);
+    if (left > 0 && ids.length === 0) throw budgetSpent(budget, retryAfterSeconds ?? 1, spent);
     return { replayed: ids.length, pending, disabled, left, retryAfterSeconds };
   });
 }

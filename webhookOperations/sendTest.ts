@@ -132,9 +132,6 @@ async function insertTest(
   if (rows[0]) return rows[0].id;
   throw new BudgetSpentError(
     `${TESTS_PER_WEBHOOK_MAX} tests wait for the receiver of ${webhook.id}.`,
-    {
-      limit: TESTS_PER_WEBHOOK_MAX,
-      retryAfterSeconds: BUDGET_SECONDS,
-    },
+    { limit: TESTS_PER_WEBHOOK_MAX, limitOf: 'webhook', retryAfterSeconds: BUDGET_SECONDS },
   );
 }

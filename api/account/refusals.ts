@@ -30,8 +30,8 @@ export async function asApiError<Result>(work: Promise<Result>): Promise<Result>
     return await work;
   } catch (error) {
     if (error instanceof BudgetSpentError) {
-      const { message, limit, retryAfterSeconds } = error;
-      const options = { retryAfterSeconds, details: { limit }, cause: error };
+      const { message, limit, limitOf: limit_of, retryAfterSeconds } = error;
+      const options = { retryAfterSeconds, details: { limit, limit_of }, cause: error };
       throw new ApiError('rate_limit_exceeded', message, options);
     }
     if (error instanceof DuplicateWebhookError) {

@@ -5,6 +5,8 @@ export interface ErrorEntry {
   /** Markdown for the documentation. */
   meaning: string;
   details?: readonly string[];
+  /** Whether each of these errors has all of its details. */
+  hasAllDetails?: true;
   hasRetryAfter?: true;
   /** Sent as `x-should-retry: false`: repeating silently would only cost the client time. */
   shouldRetry?: false;
@@ -177,9 +179,11 @@ const apiErrors = {
     status: 429,
     meaning:
       'Too many requests from one address in a short time, large ones of one wallet or address at ' +
-      'once, or tests and replays of webhooks by one wallet or to one host; wait for `Retry-After` ' +
-      'seconds. `limit_of` is `address` or `wallet`, where it was the limit of one.',
+      'once, open streams, or tests and replays of webhooks by one wallet or to one host; wait for ' +
+      '`Retry-After` seconds. `details.limit_of` says whose `limit` it was: `address`, `wallet`, ' +
+      '`host`, or `webhook` for the tests that wait for its receiver.',
     details: ['limit', 'limit_of'],
+    hasAllDetails: true,
     hasRetryAfter: true,
   },
   internal_error: {

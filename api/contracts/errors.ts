@@ -43,13 +43,20 @@ interface ApiErrorOptions {
   cause?: unknown;
 }
 
+type EntryOf<Code extends ErrorCode> = (typeof errorTable)[Code];
+
 /** Allows only the details that the table, and so the documentation, names for the code. */
-type OptionsOf<Code extends ErrorCode> = Omit<ApiErrorOptions, 'details' | 'retryAfterSeconds'> & {
-  retryAfterSeconds?: (typeof errorTable)[Code] extends { hasRetryAfter: true } ? number : never;
-  details?: (typeof errorTable)[Code] extends { details: readonly (infer Field extends string)[] }
-    ? { readonly [Name in Field]?: unknown }
-    : never;
-};
+type DetailsOf<Code extends ErrorCode> =
+  EntryOf<Code> extends { details: readonly (infer Field extends string)[] }
+    ? EntryOf<Code> extends { hasAllDetails: true }
+      ? { details: { readonly [Name in Field]: string | number } }
+      : { details?: { readonly [Name in Field]?: unknown } }
+    : { details?: never };
+
+type OptionsOf<Code extends ErrorCode> = Omit<ApiErrorOptions, 'details' | 'retryAfterSeconds'> &
+  DetailsOf<Code> & {
+    retryAfterSeconds?: EntryOf<Code> extends { hasRetryAfter: true } ? number : never;
+  };
 
 /** An error that a client may see. Everything else becomes a bare `internal_error`. */
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
@@ -57,7 +64,14 @@ export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: ErrorCode;
   readonly options: ApiErrorOptions;
 
-  constructor(code: Code, message: string, options: OptionsOf<Code> = {}) {
+  constructor(
+    code: Code,
+    message: string,
+    ...rest: EntryOf<Code> extends { hasAllDetails: true }
+      ? [options: OptionsOf<Code>]
+      : [options?: OptionsOf<Code>]
+  ) {
+    const options: ApiErrorOptions = rest[0] ?? {};
     super(message, { cause: options.cause });
     this.code = code;
     this.options = options;

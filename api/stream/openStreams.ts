@@ -59,8 +59,8 @@ export function createOpenStreams(options: {
 
   /** Counts a stream until its connection ends. @throws ApiError where there are too many */
   function count({ wallet, address }: StreamRequest, response: Response): void {
-    refuseAbove(limits.perWallet, byWallet.get(wallet), 'This wallet');
-    refuseAbove(limits.perAddress, byAddress.get(address), 'This address');
+    refuseAbove(limits.perWallet, byWallet.get(wallet), 'wallet');
+    refuseAbove(limits.perAddress, byAddress.get(address), 'address');
     if (open >= limits.perProcess) {
       throw new ApiError('service_unavailable', 'Too many streams are open here.', {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -166,11 +166,11 @@ export function writeEvent(response: Response, text: string): void {
   if (!response.writableEnded) response.write(text);
 }
 
-function refuseAbove(limit: number, open = 0, whose: string): void {
+function refuseAbove(limit: number, open = 0, whose: 'wallet' | 'address'): void {
   if (open < limit) return;
-  throw new ApiError('rate_limit_exceeded', `${whose} has too many open streams.`, {
+  throw new ApiError('rate_limit_exceeded', `This ${whose} has too many open streams.`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
-    details: { limit },
+    details: { limit, limit_of: whose },
   });
 }
 

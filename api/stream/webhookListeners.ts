@@ -123,7 +123,7 @@ async function asApiError<Result>(work: Promise<Result>): Promise<Result> {
     if (!(error instanceof TooManyListenersError)) throw error;
     throw new ApiError('rate_limit_exceeded', error.message, {
       retryAfterSeconds: RETRY_AFTER_SECONDS,
-      details: { limit: LISTENERS_PER_WALLET_MAX },
+      details: { limit: LISTENERS_PER_WALLET_MAX, limit_of: 'wallet' },
       cause: error,
     });
   }

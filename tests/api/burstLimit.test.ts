@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from '@jest/globals';
 import type { Request } from 'express';
+import { ApiError } from '../../api/contracts/errors.ts';
 import { createBurstLimit } from '../../api/http/middleware/authentication.ts';
 import { serveApp } from './serveApp.ts';
 
@@ -19,6 +20,11 @@ function limited(burst: number, refillPerSecond: number) {
     },
   };
 }
+
+it('no 429 can be made that does not say whose limit it was', () => {
+  // @ts-expect-error The types require both details: `npm run check` judges that.
+  expect(new ApiError('rate_limit_exceeded', 'Too many.', { details: { limit: 1 } })).toBeDefined();
+});
 
 describe('the burst limit', () => {
   it('admits the burst, then refuses with Retry-After in whole seconds [limits.burst]', () => {

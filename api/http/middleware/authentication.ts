@@ -170,7 +170,7 @@ export function createLimit(options: {
   burst: number;
   refillPerSecond: number;
   nowMs: () => number;
-  name: string;
+  name: 'address' | 'wallet';
 }) {
   const { burst, refillPerSecond, nowMs, name } = options;
   const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });

@@ -166,7 +166,7 @@ describe('a listener', () => {
     const { status, body } = await scene.call('POST /webhooks/listen', { cookie });
     expect([status, body.error.code, body.error.details]).toEqual([
       ...[429, 'rate_limit_exceeded'],
-      { limit: 5 },
+      { limit: 5, limit_of: 'wallet' },
     ]);
     await listen({ cookie: scene.strangerCookie });
   });

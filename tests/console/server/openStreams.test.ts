@@ -115,7 +115,7 @@ describe('open streams', () => {
     }
     expect(await open(cookie)).toEqual({
       ...{ status: 429, code: 'rate_limit_exceeded', retryAfter: '10' },
-      details: { limit: LIMITS.perWallet },
+      details: { limit: LIMITS.perWallet, limit_of: 'wallet' },
     });
   });
 
@@ -126,7 +126,8 @@ describe('open streams', () => {
       expect(await open(cookie)).toMatchObject({ status: 200 });
     }
     const full = await open(second.cookie);
-    expect(full).toMatchObject({ status: 429, details: { limit: LIMITS.perAddress } });
+    const details = { limit: LIMITS.perAddress, limit_of: 'address' };
+    expect(full).toMatchObject({ status: 429, details });
     left.leave?.();
     await until(async () => (await open(second.cookie)).status === 200);
   });

@@ -319,7 +319,7 @@ describe('what owners ask for', () => {
     );
     const { status, headers, body } = await call(`POST /webhooks/${id}/test`);
     expect([status, body.error.code]).toEqual([429, 'rate_limit_exceeded']);
-    expect(body.error.details).toEqual({ limit: 60 });
+    expect(body.error.details).toEqual({ limit: 60, limit_of: 'wallet' });
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });

@@ -47,7 +47,8 @@ async function pendingIds(): Promise<bigint[]> {
 describe('the budget of requested deliveries', () => {
   it('is of a wallet, over all hosts', async () => {
     for (const host of ['a', 'b', 'c']) await spend(WALLET, [`https://${host}.example.com/`]);
-    await expect(spend(WALLET, ['https://d.example.com/'])).rejects.toThrow(BudgetSpentError);
+    const late = spend(WALLET, ['https://d.example.com/']);
+    await expect(late).rejects.toMatchObject({ limit: 3, limitOf: 'wallet' });
     await spend(OTHER, ['https://d.example.com/']);
   });
 
@@ -58,7 +59,7 @@ describe('the budget of requested deliveries', () => {
     ['an escaped dot', 'https://hooks%2Eexample.com/'],
   ])('is of a host over all wallets, also with %s', async (_how, other) => {
     for (const wallet of ['one', 'two', 'three']) await spend(wallet, [url]);
-    await expect(spend(WALLET, [other])).rejects.toThrow(BudgetSpentError);
+    await expect(spend(WALLET, [other])).rejects.toMatchObject({ limit: 3, limitOf: 'host' });
   });
 
   it('holds when many ask at the same time', async () => {
@@ -172,7 +173,9 @@ describe('a test event', () => {
     const key = { id: await scene.addWebhook({ url }), wallet: WALLET };
     for (let time = 0; time < 100; time += 1) await sendTestEvent(scene.pool, key);
     const late = sendTestEvent(scene.pool, key);
-    await expect(late).rejects.toMatchObject({ limit: 100, retryAfterSeconds: 60 });
+    await expect(late).rejects.toMatchObject({
+      ...{ limit: 100, limitOf: 'webhook', retryAfterSeconds: 60 },
+    });
     expect(await pendingIds()).toHaveLength(100);
   });
 });
@@ -212,7 +215,9 @@ describe('a replay', () => {
     });
     expect(await pendingIds()).toEqual(ids.slice(0, 3));
     const late = resend({ statuses: ['failed'] });
-    await expect(late).rejects.toMatchObject({ limit: 3, retryAfterSeconds: 60 });
+    await expect(late).rejects.toMatchObject({
+      ...{ limit: 3, limitOf: 'wallet', retryAfterSeconds: 60 },
+    });
     await age(60);
     expect(await resend({})).toEqual({
       ...{ replayed: 1, pending: 3, disabled: 0 },
