@@ -3,6 +3,7 @@ import { type ChatCompletionRequest, chatCompletionRequest } from '../contracts/
 
 /** A request like any other whose right answer is known. */
 export interface CanaryQuestion {
+  /** May have a `response_format`. */
   request: ChatCompletionRequest;
   /** The answer: lower-case words in their order, or one number. */
   expected: readonly string[];
@@ -11,6 +12,8 @@ export interface CanaryQuestion {
 const OPENINGS = ['', '', 'Hi! ', 'Hello, ', 'Quick question: ', 'Can you help me? '];
 const ENDINGS = ['', '', ' Thanks!', ' Answer briefly.', ' Only the answer, please.'];
 const TOKEN_LIMITS = [48, 64, 96, 128];
+/** One of so many questions has a schema: sums and reversals in turn. */
+const FORMAT_EVERY = 3;
 const REQUEST_SEED_MAX = 2 ** 31 - 1;
 const WORDS = 'apple river stone lamp garden window paper bread cloud horse music table winter'
   .concat(' ocean pencil forest silver coffee bridge candle market yellow summer ladder orange')
@@ -36,7 +39,7 @@ export function drawQuestions(options: {
       `I had ${one} marbles and was given ${other} more. How many are that now?`,
       `A shop sold ${one} tickets on Monday and ${other} on Tuesday. How many in total?`,
     ]);
-    return { task, expected: [String(one + other)] };
+    return { task, expected: [String(one + other)], schema: { type: 'integer' } };
   }
 
   function drawReversal() {
@@ -49,17 +52,28 @@ export function drawQuestions(options: {
       `List the following from last to first: ${list}.`,
       `Here are three words: ${list}. Repeat them backwards, the last word first.`,
     ]);
-    return { task, expected: words.toReversed() };
+    const schema = { type: 'array', items: { type: 'string' } };
+    return { task, expected: words.toReversed(), schema };
+  }
+
+  /** The task does not say the name: only who keeps the schema has it. */
+  function formatOf(schema: object) {
+    const [first, second] = [oneOf(WORDS), oneOf(WORDS)];
+    const name = `${first}${second[0]?.toUpperCase()}${second.slice(1)}`;
+    const properties = { [name]: schema };
+    const object = { type: 'object', properties, required: [name], additionalProperties: false };
+    return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: object } };
   }
 
   return Array.from({ length: count }, (_, index) => {
-    const { task, expected } = index % 2 === 0 ? drawSum() : drawReversal();
+    const { task, expected, schema } = index % 2 === 0 ? drawSum() : drawReversal();
     const request = chatCompletionRequest.parse({
       model: modelId,
       messages: [{ role: 'user', content: `${oneOf(OPENINGS)}${task}${oneOf(ENDINGS)}` }],
       max_tokens: oneOf(TOKEN_LIMITS),
       temperature: 0,
       seed: 1 + below(REQUEST_SEED_MAX),
+      ...(index % FORMAT_EVERY === 1 && { response_format: formatOf(schema) }),
     });
     return { request, expected };
   });

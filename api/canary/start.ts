@@ -8,14 +8,16 @@ import { createJobWatch, createJobWork } from '../jobs/jobWatch.ts';
 import { reachLedger } from '../ledger/context.ts';
 import { createEscrow } from '../ledger/escrow.ts';
 import { openResources } from '../resources.ts';
+import { insertSightings } from '../sql/workerHours.ts';
 import {
   type ModelRow,
   selectEligibleWorkers,
   selectModels,
+  upsertVerdicts,
   type WorkerRow,
 } from '../sql/workers.ts';
 import { createHealthProbe, isHealth } from '../workers/health.ts';
-import { drawQuestions } from './questions.ts';
+import { type CanaryQuestion, drawQuestions } from './questions.ts';
 import {
   type CanaryServices,
   reportWorkers,
@@ -77,7 +79,7 @@ export async function startCanary(
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
       time,
     });
-    const { pool, ledger, workers, tokens } = resources;
+    const { pool, ledger, workers, tokens, formats } = resources;
     if (!(await within(LEDGER_WAIT_MS, reachLedger(ledger), time))) {
       throw new CanaryRefusedError('The node at SOLANA_RPC_URL does not answer.');
     }
@@ -86,7 +88,7 @@ export async function startCanary(
     const { answering, silent } = await findCandidates({
       database: pool,
       probe: createHealthProbe(resources.probing),
-      modelAddress: model.address,
+      model,
       worker: plan.worker,
     });
 
@@ -97,12 +99,18 @@ export async function startCanary(
     const { clock } = ledger;
     const work = createJobWork({ background, watch, logger });
     const { programId } = ledger.addresses;
-    const services = { database: pool, escrow, clock, time, workers, tokens, work, programId };
-    return { silent, workers: await runCanary(services, { ...plan, model, workers: answering }) };
+    const own = { database: pool, escrow, clock, time, work, programId };
+    const services = { ...own, workers, tokens, formats };
+    const reports = await runCanary(services, { ...plan, model, workers: answering });
+    await recordVerdicts(pool, model, reports);
+    return { silent, workers: reports };
   } finally {
     await shutdown.run();
   }
 }
+
+/** A worker, and whether it says that it keeps schemas for the model. */
+type Candidate = WorkerRow & { saysItKeepsFormat: boolean };
 
 /**
  * The eligible workers of a model: those that answer a probe, and those that do not.
@@ -113,20 +121,24 @@ export async function startCanary(
 async function findCandidates(options: {
   database: Database;
   probe: ReturnType<typeof createHealthProbe>;
-  modelAddress: string;
+  model: ModelRow;
   worker: string | undefined;
-}): Promise<{ answering: WorkerRow[]; silent: string[] }> {
-  const { database, probe, modelAddress, worker } = options;
+}): Promise<{ answering: Candidate[]; silent: string[] }> {
+  const { database, probe, model, worker } = options;
   const eligible = (await selectEligibleWorkers(database))
-    .filter(({ models }) => models.includes(modelAddress))
+    .filter(({ models }) => models.includes(model.address))
     .filter(({ address }) => worker === undefined || address === worker)
     .sort((one, other) => (one.address < other.address ? -1 : 1));
   const probed = await Promise.all(
-    eligible.map(async (row) => ({ row, answers: isHealth(await probe(row)) })),
+    eligible.map(async (row) => ({ row, health: await probe(row) })),
   );
-  const answering = probed.filter(({ answers }) => answers).map(({ row }) => row);
+  const answering = probed.flatMap(({ row, health }) =>
+    isHealth(health)
+      ? { ...row, saysItKeepsFormat: health.response_format?.includes(model.id) ?? false }
+      : [],
+  );
   if (answering.length > 0) {
-    const silent = probed.filter(({ answers }) => !answers).map(({ row }) => row.address);
+    const silent = probed.filter(({ health }) => !isHealth(health)).map(({ row }) => row.address);
     return { answering, silent };
   }
   if (worker === undefined) throw new CanaryRefusedError('No worker of the model can be reached.');
@@ -147,7 +159,7 @@ async function findCandidates(options: {
  */
 async function runCanary(
   services: CanaryServices & { database: Database },
-  options: CanaryPlan & { model: ModelRow; workers: WorkerRow[] },
+  options: CanaryPlan & { model: ModelRow; workers: Candidate[] },
 ): Promise<WorkerReport[]> {
   const { workers, model, seed, rightMin, interrupted } = options;
   const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
@@ -159,7 +171,8 @@ async function runCanary(
     const ends = await Promise.allSettled(
       workers.map(async (known) => {
         const worker = present.get(known.address) ?? known;
-        const trial = await tryWorker(services, { ...options, worker, question });
+        const asked = known.saysItKeepsFormat ? question : withoutFormat(question);
+        const trial = await tryWorker(services, { ...options, worker, question: asked });
         trials.get(worker.address)?.push(trial);
       }),
     );
@@ -167,4 +180,30 @@ async function runCanary(
     if (interrupted.aborted) throw new CanaryRefusedError('Interrupted. Every job has ended.');
   }
   return reportWorkers({ questions, trials, rightMin });
+}
+
+const withoutFormat = ({ request, expected }: CanaryQuestion): CanaryQuestion => ({
+  request: { ...request, response_format: undefined },
+  expected,
+});
+
+/** The last verdict counts for what every API promises, and in its choice. A failed one is a failure. */
+async function recordVerdicts(
+  database: Database,
+  { address: model, id: modelId }: ModelRow,
+  reports: readonly WorkerReport[],
+): Promise<void> {
+  const judged = reports
+    // One that was full all the time was not judged.
+    .filter(({ jobs_asked, jobs_refused }) => jobs_refused < jobs_asked)
+    .map(({ worker, faults, formats_judged, formats_kept }) => ({
+      ...{ worker, model, has_passed: faults.length === 0 },
+      keeps_format: formats_judged > 0 ? formats_kept === formats_judged : null,
+    }));
+  await upsertVerdicts(database, judged);
+  const failed = judged.filter(({ has_passed }) => !has_passed);
+  await insertSightings(
+    database,
+    failed.map(({ worker }) => ({ worker, kind: 'failure', modelId })),
+  );
 }

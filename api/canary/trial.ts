@@ -1,6 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
+import type { FormatCheck } from '../format/formatCheck.ts';
 import { chatForWorker, quote } from '../jobs/admission.ts';
 import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
 import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refund.ts';
@@ -19,9 +20,14 @@ export interface CanaryServices
   escrow: Escrow;
   tokens: TokenCounts;
   programId: PublicKey;
+  formats: Pick<FormatCheck, 'judge'>;
 }
 
-export type Trial = { firstTokenMs: number | undefined } & (
+export type Trial = {
+  firstTokenMs: number | undefined;
+  /** Whether it kept the question's schema; absent without one, and where that was not found out. */
+  keepsFormat?: boolean | null | undefined;
+} & (
   | {
       kind: 'proven';
       text: string;
@@ -66,10 +72,15 @@ export async function tryWorker(
       await refundUnproven(services, job, result);
       if (result.kind === 'failed' && result.busy) return { kind: 'full', firstTokenMs };
       const fault = result.kind === 'failed' ? result.reason : result.kind;
-      return { kind: 'unproven', fault, firstTokenMs };
+      const isBroken = result.kind === 'refused' && request.response_format !== undefined;
+      return { kind: 'unproven', fault, firstTokenMs, ...(isBroken && { keepsFormat: false }) };
     }
     const answer = checkProof(result.answer, { programId, job: job.address });
-    if (answer) return { firstTokenMs, ...(await settle(services, job, answer)) };
+    if (answer) {
+      // A cut answer is no value of so small a schema.
+      const keepsFormat = await services.formats.judge(chat, { ...answer, finishReason: 'stop' });
+      return { firstTokenMs, keepsFormat, ...(await settle(services, job, answer)) };
+    }
     await escrow.fail(job, 'proof_invalid');
     return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
   } catch (error) {
@@ -157,6 +168,9 @@ export interface WorkerReport {
   /** For want of capacity. They count neither as right nor as wrong. */
   jobs_refused: number;
   answers_right: number;
+  /** Answers to questions with a schema, and how many of them kept it. */
+  formats_judged: number;
+  formats_kept: number;
   tokens_claimed: number;
   tokens_counted: number;
   first_token_p50_ms: number | null;
@@ -178,6 +192,8 @@ export function reportWorkers(options: {
     const refused = own.filter(({ kind }) => kind === 'full').length;
     const answered = own.length - refused;
     const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
+    const formats = own.flatMap(({ keepsFormat }) => keepsFormat ?? []);
+    const kept = formats.filter(Boolean).length;
     const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
     return {
       worker,
@@ -185,6 +201,8 @@ export function reportWorkers(options: {
       jobs_proven: proven.length,
       jobs_refused: refused,
       answers_right: right.length,
+      formats_judged: formats.length,
+      formats_kept: kept,
       tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
       tokens_counted: proven.reduce((sum, { countedTokens }) => sum + countedTokens, 0),
       first_token_p50_ms: medianMs(firstTokens) ?? null,
@@ -196,6 +214,7 @@ export function reportWorkers(options: {
         ...(right.length / answered < rightMin
           ? [`right in ${right.length} of ${answered}, less than ${rightMin}`]
           : []),
+        ...(kept < formats.length ? [`kept the schema in ${kept} of ${formats.length}`] : []),
       ],
     };
   });

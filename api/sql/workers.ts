@@ -62,6 +62,10 @@ export interface WorkerRow {
   endpoint: string;
   /** Addresses of the models it hosts. */
   models: string[];
+  /** Of them, those whose last canary it failed. */
+  failed_canaries: string[];
+  /** Of them, those whose last canary found that it keeps no schema. */
+  formless: string[];
 }
 
 export async function selectEligibleWorkers(database: Database): Promise<WorkerRow[]> {
@@ -69,9 +73,15 @@ export async function selectEligibleWorkers(database: Database): Promise<WorkerR
     name: 'select_eligible_workers',
     text: `
       select worker.address, worker.proof_key, worker.payout, worker.endpoint,
-             array_agg(hosted.model order by hosted.model) as models
+             array_agg(hosted.model order by hosted.model) as models,
+             array_remove(array_agg(case when not has_passed then hosted.model end), null)
+               as failed_canaries,
+             array_remove(array_agg(case when not keeps_format then hosted.model end), null)
+               as formless
       from mirror.workers worker
       join mirror.worker_models hosted on hosted.worker = worker.address
+      left join service.canary_verdicts verdict
+        on verdict.worker = worker.address and verdict.model = hosted.model
       cross join mirror.config config
       where worker.status = 'active'
         and worker.unstaking_tokens = 0
@@ -79,6 +89,31 @@ export async function selectEligibleWorkers(database: Database): Promise<WorkerR
       group by worker.address`,
   });
   return rows;
+}
+
+/** What a canary found of a worker. */
+export interface CanaryVerdict {
+  worker: string;
+  /** The model's address. */
+  model: string;
+  has_passed: boolean;
+  /** Null where no schema was asked: what was found before stays. */
+  keeps_format: boolean | null;
+}
+
+export async function upsertVerdicts(
+  database: Database,
+  verdicts: readonly CanaryVerdict[],
+): Promise<void> {
+  await database.query(
+    `insert into service.canary_verdicts as kept (worker, model, has_passed, keeps_format)
+     select * from jsonb_to_recordset($1) as (worker text, model text, has_passed boolean,
+       keeps_format boolean)
+     order by worker
+     on conflict (worker, model) do update set has_passed = excluded.has_passed,
+       keeps_format = coalesce(excluded.keeps_format, kept.keeps_format), judged_at = now()`,
+    [JSON.stringify(verdicts)],
+  );
 }
 
 /** How long a worker took to its first token with a model. */

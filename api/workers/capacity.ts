@@ -134,8 +134,9 @@ interface Choice {
  * The worker to ask next, or undefined when it is better to wait for one.
  *
  * A worker without recent failures goes first, even if it takes waiting for. One that failed
- * is tried again, with one job, when it has cooled down. Only when no sound worker is left are the
- * others asked as they are: a pool in which all have failed still serves.
+ * is tried again, with one job, when it has cooled down. Those that failed the model's last canary
+ * follow in the same way. Only when no sound worker is left are the others asked as they are: a pool
+ * in which all have failed still serves.
  *
  * @param workers that answer, host the model, and were not asked for this job
  */
@@ -149,9 +150,14 @@ export function chooseWorker(
     ({ capacity, cooldown }) => capacity > 0 && cooldown.busyUntilMs <= nowMs,
   );
   const free = open.filter((worker) => worker.inFlight < worker.capacity);
-  const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
-  if (ready.length > 0) return betterOfTwo(ready, choice);
-  if (open.some(isSound)) return undefined;
+  for (const hasFailed of [false, true]) {
+    const isOfThese = ({ failed_canaries }: KnownWorker) =>
+      failed_canaries.includes(choice.modelAddress) === hasFailed;
+    const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
+    const these = ready.filter(isOfThese);
+    if (these.length > 0) return betterOfTwo(these, choice);
+    if (open.filter(isOfThese).some(isSound)) return undefined;
+  }
   return free.toSorted(soonestBack)[0];
 }
 

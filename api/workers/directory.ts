@@ -167,9 +167,11 @@ export function createWorkerDirectory(options: {
       const probes = active(address).flatMap(({ startProbe }) => startProbe ?? []);
       return medianMs(probes.map(({ firstTokenMs, answerMs }) => firstTokenMs[id] ?? answerMs));
     },
-    /** Whether an active worker of the model passed its trial of `response_format`. */
+    /** Whether an active worker of the model passed its trial of `response_format`, and the last canary's. */
     keepsFormat: ({ address, id }: Pick<ModelRow, 'address' | 'id'>): boolean =>
-      active(address).some(({ formatKept }) => formatKept.includes(id)),
+      active(address).some(
+        ({ formatKept, formless }) => formatKept.includes(id) && !formless.includes(address),
+      ),
     /** Why the first of its workers that says so takes no jobs. */
     unreadyReason: (modelAddress: string): string | undefined =>
       hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,

@@ -17,7 +17,7 @@ import { renderJson } from '../terminal/renderChecks.ts';
 import { withDatabase } from './database.ts';
 
 const HEAD = [
-  ...['worker', 'proven', 'right'],
+  ...['worker', 'proven', 'right', 'schema'],
   ...['tokens claimed', 'counted', 'first token', 'credits'],
 ];
 const FOR_ARBITER =
@@ -36,11 +36,12 @@ export function renderCanary(
   const { model, seed, questions, workers, silent } = report;
   const table = new Table({ head: HEAD, style: COMPACT });
   for (const one of workers) {
-    const { first_token_p50_ms: firstTokenMs } = one;
+    const { first_token_p50_ms: firstTokenMs, formats_judged: judged } = one;
     table.push([
       one.worker,
       `${one.jobs_proven} of ${one.jobs_asked}`,
       `${one.answers_right} of ${one.jobs_asked - one.jobs_refused}`,
+      judged === 0 ? '-' : `${one.formats_kept} of ${judged}`,
       one.tokens_claimed,
       one.tokens_counted,
       firstTokenMs === null ? '-' : `${firstTokenMs} ms`,

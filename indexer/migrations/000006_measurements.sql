@@ -57,3 +57,15 @@ create table service.readiness_minutes (
   away text[] not null
 );
 create index readiness_minutes_away_idx on service.readiness_minutes (minute) where away <> '{}';
+
+-- What the last canary of each worker and model found.
+create table service.canary_verdicts (
+  worker text not null,
+  -- Its address.
+  model text not null,
+  has_passed boolean not null,
+  -- Whether it kept each schema; null where none was asked.
+  keeps_format boolean,
+  judged_at timestamptz not null default now(),
+  constraint canary_verdicts_pkey primary key (worker, model)
+);

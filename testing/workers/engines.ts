@@ -95,16 +95,20 @@ export function createSolvingEngine(): SolvingEngine {
       if (isHeld) held.resolve();
       await isHeld;
       signal.throwIfAborted();
-      yield { type: 'text', text: 'The answer is ' };
-      yield { type: 'text', text: `${solve(chat.messages[0]?.content ?? '')}.` };
+      const solution = solve(chat.messages[0]?.content ?? '');
+      const [, name] =
+        /"properties":{"(\w+)":/.exec(JSON.stringify(chat.response_format) ?? '') ?? [];
+      if (name) yield { type: 'text', text: JSON.stringify({ [name]: solution }) };
+      else yield { type: 'text', text: 'The answer is ' };
+      if (!name) yield { type: 'text', text: `${[solution].flat().join(', ')}.` };
       yield { type: 'end', finishReason: 'stop' };
     },
   };
 }
 
-function solve(text: string): string {
+function solve(text: string): number | string[] {
   const [, ...list] = /(\w+), (\w+), (\w+)\./.exec(text.replace(/^Hello, /, '')) ?? [];
-  if (list.length > 0) return list.reverse().join(', ');
+  if (list.length > 0) return list.reverse();
   const [one, other] = [...text.matchAll(/\d+/g)].map(([digits]) => Number(digits));
-  return String((one ?? 0) + (other ?? 0));
+  return (one ?? 0) + (other ?? 0);
 }

@@ -1,8 +1,12 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { drawQuestions, isRight } from '../../api/canary/questions.ts';
 import { reportWorkers, type Trial } from '../../api/canary/trial.ts';
 import { chatCompletionRequest } from '../../api/contracts/chatCompletion.ts';
-import { wantedTokens } from '../../api/jobs/admission.ts';
+import { createFormatCheck } from '../../api/format/formatCheck.ts';
+import { chatForWorker, wantedTokens } from '../../api/jobs/admission.ts';
+import { createLogger } from '../../common/logger.ts';
+import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
+import { jobBody } from '../../worker/protocol/contracts.ts';
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
 const draw = (seed: number, count = 5) => drawQuestions({ seed, count, modelId: 'model' });
@@ -60,6 +64,58 @@ describe('questions drawn from a seed', () => {
   });
 });
 
+describe('a question with a schema', () => {
+  const asked = SEEDS.flatMap((seed) => draw(seed, 9)).filter(
+    ({ request }) => request.response_format,
+  );
+  const nameOf = ({ request }: (typeof asked)[number]) =>
+    /"required":\["(\w+)"\]/.exec(JSON.stringify(request))?.[1] as string;
+  const formats = createFormatCheck({ logger: createLogger({ name: 'test', level: 'silent' }) });
+  const keeps = ({ request }: (typeof asked)[number], text: string) =>
+    formats.judge(request, { text, finishReason: 'stop' });
+
+  afterAll(() => formats.close());
+
+  it('is one of three, with a drawn name that the task does not say', () => {
+    expect(asked).toHaveLength(SEEDS.length * 3);
+    expect(new Set(asked.map(nameOf)).size).toBeGreaterThan(300);
+    for (const one of asked) expect(prompt(one)).not.toContain(nameOf(one));
+  });
+
+  it('is answered by the right value alone, in the form alone', async () => {
+    for (const one of asked.slice(0, 12)) {
+      const value = one.expected.length > 1 ? one.expected : Number(one.expected[0]);
+      const text = JSON.stringify({ [nameOf(one)]: value });
+      expect([isRight(one, text), await keeps(one, text)]).toEqual([true, true]);
+      const others = [
+        JSON.stringify({ answer: value }),
+        one.expected.join(', '),
+        text.slice(0, -2),
+      ];
+      for (const other of others) expect([other, await keeps(one, other)]).toEqual([other, false]);
+    }
+  });
+
+  it('is kept by the built-in engine', async () => {
+    const engine = createBuiltinEngine({ tokenDelayMs: 0 });
+    for (const one of asked.slice(0, 4)) {
+      const { request } = one;
+      const limits = {
+        tokenLimit: wantedTokens(request) ?? 48,
+        signal: new AbortController().signal,
+      };
+      let text = '';
+      for await (const event of engine.generate(
+        jobBody.shape.chat.parse(chatForWorker(request)),
+        limits,
+      )) {
+        if (event.type === 'text') text += event.text;
+      }
+      expect([text, await keeps(one, text)]).toEqual([text, true]);
+    }
+  });
+});
+
 describe('an answer', () => {
   const words = ['lamp', 'stone', 'river'];
 
@@ -92,9 +148,19 @@ describe("a worker's report", () => {
   it("sums up the worker's jobs", () => {
     expect(report([proven('1', 300), proven('2', 100), proven('1', 200)], 0)).toEqual({
       ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3, jobs_refused: 0 },
-      answers_right: 2,
+      ...{ answers_right: 2, formats_judged: 0, formats_kept: 0 },
       ...{ tokens_claimed: 36, tokens_counted: 30 },
       ...{ first_token_p50_ms: 200, credits_charged: 24n, faults: [] },
+    });
+  });
+
+  it('shows a fault where a schema was not kept', () => {
+    const judged = [true, false, null, undefined].map((keepsFormat) => ({
+      ...proven('1'),
+      keepsFormat,
+    }));
+    expect(report(judged, 0)).toMatchObject({
+      ...{ formats_judged: 2, formats_kept: 1, faults: ['kept the schema in 1 of 2'] },
     });
   });
 

@@ -33,6 +33,8 @@ const sound = (known = {}) => knownWorker('sound', known);
 /** Its cooldown ends at 2,000. */
 const failed = (inFlight = 0) =>
   knownWorker('failed', { inFlight, cooldown: { failures: 1, coolUntilMs: 2_000 } });
+const fooled = (failed_canaries = [MODEL]) =>
+  knownWorker('fooled', { failed_canaries, firstTokenMs: 1 });
 const silent = () => knownWorker('silent', { isSilent: true });
 
 describe(`the choice among workers (seed ${seed})`, () => {
@@ -68,6 +70,14 @@ describe(`the choice among workers (seed ${seed})`, () => {
     ['a failed one before a silent one', [failed(), silent()], 'failed'],
     ['no silent one where another is left', [silent(), sound()], 'sound'],
     ['a silent one where no other is left', [silent()], 'silent'],
+    ['none that failed its canary where a slow one is left', [fooled(), slow(9_000)], 'slow'],
+    [
+      'none that failed its canary where a sound one is full',
+      [fooled(), sound({ inFlight: 10 })],
+      'none',
+    ],
+    ['one that failed its canary before a failed one', [fooled(), failed(1)], 'fooled'],
+    ['one that failed the canary of another model', [fooled(['other']), slow(9_000)], 'fooled'],
   ])('takes %s', (...[, workers, chosen, nowMs]) => {
     expect(choices(workers, nowMs)[chosen]).toBe(TIMES);
   });

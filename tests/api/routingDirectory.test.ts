@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { insertObservations } from '../../api/sql/workers.ts';
+import { insertObservations, upsertVerdicts } from '../../api/sql/workers.ts';
 import { createWorkerDirectory, type WorkerDirectory } from '../../api/workers/directory.ts';
 import type { WorkerHealth } from '../../api/workers/health.ts';
 import { createLogger } from '../../common/logger.ts';
@@ -55,6 +55,7 @@ beforeEach(() => {
 afterEach(async () => {
   await directory.close();
   await database.pool.query('delete from workers');
+  await database.pool.query('delete from service.canary_verdicts');
 });
 
 /** A worker as the mirror shows it, whose endpoint answers. */
@@ -90,6 +91,36 @@ const untilActive = (count: number) => until(async () => active().length === cou
 const active = () => directory.active(MODEL).map(({ address }) => address);
 
 const reserve = () => directory.reserve({ modelAddress: MODEL, except: new Set(), waitMs: 0 });
+
+describe('response_format', () => {
+  const model = { address: MODEL, id: 'svc-model' };
+  const found = (keeps_format: boolean | null) =>
+    upsertVerdicts(database.pool, [
+      { worker: 'a', model: MODEL, has_passed: keeps_format !== false, keeps_format },
+    ]);
+
+  it('is promised by the own trial until a canary has found out', async () => {
+    await addWorker('a');
+    answers.set('https://a.example.com', { response_format: ['svc-model'] });
+    await directory.start();
+    expect(directory.keepsFormat(model)).toBe(true);
+
+    await found(false);
+    await until(async () => !directory.keepsFormat(model));
+    expect(active()).toEqual(['a']);
+    expect(directory.active(MODEL)[0]?.failed_canaries).toEqual([MODEL]);
+
+    // Without a schema a canary says nothing of it.
+    await found(null);
+    await until(async () => directory.active(MODEL)[0]?.failed_canaries.length === 0);
+    expect(directory.keepsFormat(model)).toBe(false);
+
+    await found(true);
+    await until(async () => directory.keepsFormat(model));
+    probe('a', { response_format: [] });
+    await until(async () => !directory.keepsFormat(model));
+  });
+});
 
 describe('the start probe of a model', () => {
   const model = { address: MODEL, id: 'a-model' };

@@ -76,7 +76,7 @@ function asking(
     ...{ jobAddress: Keypair.generate().publicKey, requestSalt: new Uint8Array(32) },
   };
   return {
-    health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', models: [] }),
+    health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', ...NOTHING }),
     job: () => client.submit(task, AbortSignal.timeout(60_000)).next(),
     stop: () => client.stop(task),
   };
@@ -100,6 +100,8 @@ async function expectFailed(
   await expect(ask.job()).rejects.toMatchObject({ code: codes.job });
   await expect(ask.stop()).rejects.toMatchObject({ code: codes.stop });
 }
+
+const NOTHING = { models: [], failed_canaries: [], formless: [] };
 
 describe('a worker’s endpoint', () => {
   it.each([
@@ -189,7 +191,7 @@ describe('an answer of a worker', () => {
     const probe = createHealthProbe({
       ...{ dispatcher, gateway, allowLoopback: true, allowBuiltin: false },
     });
-    const row = { address: worker, endpoint: rebound, proof_key: '', payout: '', models: [] };
+    const row = { address: worker, endpoint: rebound, proof_key: '', payout: '', ...NOTHING };
     expect(await probe(row)).toBeUndefined();
     dispatcher.assertNoPendingInterceptors();
     await dispatcher.close();

@@ -78,6 +78,8 @@ describe('svc canary', () => {
   it('pays for proven answers and separates honest workers from others', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const wrong = 'right in 0 of 4, less than 0.6';
+    const kept = { formats_judged: 1, formats_kept: 1 };
+    const formless = 'kept the schema in 0 of 1';
     const unpaid = { jobs_proven: 0, tokens_claimed: 0, tokens_counted: 0, credits_charged: '0' };
     const unproven = (fault: string) => ({ faults: [`4 of 4 not proven: ${fault}`, wrong] });
 
@@ -92,13 +94,30 @@ describe('svc canary', () => {
       report.workers.map((one: { worker: string }) => [one.worker, one]),
     );
     expect(Object.fromEntries(found)).toMatchObject({
-      [workers.solving]: { jobs_proven: 4, answers_right: 4, faults: [] },
-      [workers.agreeing]: { jobs_proven: 4, answers_right: 4, faults: [] },
-      [workers.talking]: { jobs_proven: 4, answers_right: 0, faults: [wrong] },
+      [workers.solving]: { jobs_proven: 4, answers_right: 4, ...kept, faults: [] },
+      [workers.agreeing]: { jobs_proven: 4, answers_right: 4, ...kept, faults: [] },
+      [workers.talking]: { jobs_proven: 4, answers_right: 0, faults: [wrong, formless] },
       [workers.forging]: { ...unpaid, ...unproven('proof_invalid') },
       [workers.dying]: { ...unpaid, ...unproven('worker_error') },
     });
 
+    const verdicts = await service.pool.query(
+      'select worker, has_passed, keeps_format from service.canary_verdicts',
+    );
+    const verdict = (
+      name: keyof typeof workers,
+      has_passed: boolean,
+      keeps_format: boolean | null,
+    ) => ({
+      ...{ worker: workers[name], has_passed, keeps_format },
+    });
+    expect(new Set(verdicts.rows)).toEqual(
+      new Set([
+        ...[verdict('solving', true, true), verdict('agreeing', true, true)],
+        ...[verdict('talking', false, false), verdict('forging', false, null)],
+        verdict('dying', false, null),
+      ]),
+    );
     const { jobs, available, locked } = await readBooks(service, wallet);
     expect(jobs.map(({ reason }) => reason).sort()).toEqual([
       ...[...Array(12).fill('none'), ...Array(4).fill('proof_invalid')],
@@ -138,6 +157,20 @@ describe('svc canary', () => {
     expect(await paid(workers.agreeing)).toBe(others);
   });
 
+  it('has those that failed get jobs only where no other is left', async () => {
+    // The pool is read every second.
+    service.time.advance(1_000);
+    const answering = new Set<string>();
+    for (let count = 0; count < 12; count += 1) {
+      const { svc } = (await service.openai().chat.completions.create({
+        model: service.model.id,
+        messages: [{ role: 'user', content: 'What is 20 + 22?' }],
+      })) as unknown as { svc: { worker: string } };
+      answering.add(svc.worker);
+    }
+    expect([workers.solving, workers.agreeing]).toEqual(expect.arrayContaining([...answering]));
+  });
+
   it('reports which worker failed and why, and how to suspend it', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
@@ -147,7 +180,9 @@ describe('svc canary', () => {
     const [, seed] = /^Seed (\d+)$/m.exec(error) ?? [];
     expect(code).toBe(1);
     expect(output).toContain(`seed ${seed}\n`);
-    expect(output).toContain(`${workers.talking} FAILED: right in 0 of 4, less than 0.6.`);
+    expect(output).toContain(
+      `${workers.talking} FAILED: right in 0 of 4, less than 0.6; kept the schema in 0 of 1.`,
+    );
     const [command = ''] = /^npx svc send worker_suspend .+$/m.exec(output) ?? [];
     await runAsArbiter(command);
     const { connection } = service.ledger;
