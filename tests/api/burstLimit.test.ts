@@ -75,7 +75,12 @@ describe('an answer of /v1', () => {
   const names = ['limit', 'remaining', 'reset'].map((name) => `x-ratelimit-${name}-requests`);
 
   it('says what is left of the burst, also where it is refused [limits.burst]', async () => {
-    const bursts = createBurstLimit({ burst: 2, refillPerSecond: 0.4, nowMs: () => 0 });
+    let readings = 0;
+    const nowMs = () => {
+      readings += 1;
+      return 0;
+    };
+    const bursts = createBurstLimit({ burst: 2, refillPerSecond: 0.4, nowMs });
     const app = await serveApp({ bursts });
     const ask = async (path: string) => {
       const { status, headers } = await fetch(`${app.url}${path}`);
@@ -85,6 +90,8 @@ describe('an answer of /v1', () => {
     expect(await ask('/v1/nothing')).toEqual([404, '2', '0', '5s']);
     expect(await ask('/v1/models')).toEqual([429, '2', '0', '5s']);
     expect(await ask('/health')).toEqual([429, null, null, null]);
+    // Each request looks its address up once.
+    expect(readings).toBe(4);
     await app.close();
   });
 });

@@ -186,24 +186,32 @@ export function createLimit(options: {
   }
 
   return {
-    /** Takes one token. @throws ApiError `rate_limit_exceeded` where none is left */
-    spend(whose: string): void {
+    /**
+     * Takes one token.
+     *
+     * @param onTaken called also where none is left, with how many there can be, how many are left, and
+     *   when all are back
+     * @throws ApiError `rate_limit_exceeded` where none is left
+     */
+    spend(whose: string, onTaken?: (now: Left) => void): void {
       const bucket = refill(whose);
-      if (bucket.left < 1) {
-        throw new ApiError('rate_limit_exceeded', `Too many requests from this ${name}.`, {
-          retryAfterSeconds: Math.max(1, Math.ceil((1 - bucket.left) / refillPerSecond)),
-          details: { limit: burst, limit_of: name },
-        });
-      }
-      bucket.left -= 1;
-    },
-    /** How many tokens there can be, how many are left, and when all are back. */
-    read(whose: string): { burst: number; left: number; fullInSeconds: number } {
-      const { left } = refill(whose);
-      const fullInSeconds = Math.ceil((burst - left) / refillPerSecond);
-      return { burst, left: Math.floor(left), fullInSeconds };
+      const { left } = bucket;
+      if (left >= 1) bucket.left -= 1;
+      const fullInSeconds = Math.ceil((burst - bucket.left) / refillPerSecond);
+      onTaken?.({ burst, left: Math.floor(bucket.left), fullInSeconds });
+      if (left >= 1) return;
+      throw new ApiError('rate_limit_exceeded', `Too many requests from this ${name}.`, {
+        retryAfterSeconds: Math.max(1, Math.ceil((1 - left) / refillPerSecond)),
+        details: { limit: burst, limit_of: name },
+      });
     },
   };
+}
+
+interface Left {
+  burst: number;
+  left: number;
+  fullInSeconds: number;
 }
 
 /** The part of a request's address that is limited: an IPv4 address, or the /64 of an IPv6 one. */
@@ -220,10 +228,9 @@ export function createBurstLimit(options: Omit<Parameters<typeof createLimit>[0]
   const limit = createLimit({ ...options, name: 'address' });
   return {
     /** @throws ApiError `rate_limit_exceeded` where the address has no token left */
-    spend(request: Request): void {
-      limit.spend(addressOf(request));
+    spend(request: Request, onTaken?: (now: Left) => void): void {
+      limit.spend(addressOf(request), onTaken);
     },
-    read: (request: Request) => limit.read(addressOf(request)),
   };
 }
 
@@ -233,18 +240,14 @@ export function createBurstLimit(options: Omit<Parameters<typeof createLimit>[0]
  */
 export function limitBursts(limit: BurstLimit): RequestHandler {
   return (request, response, next) => {
-    try {
-      limit.spend(request);
-    } finally {
-      if (/^\/v1(\/|$)/i.test(request.path)) {
-        const { burst, left, fullInSeconds } = limit.read(request);
-        response.set({
-          'x-ratelimit-limit-requests': String(burst),
-          'x-ratelimit-remaining-requests': String(left),
-          'x-ratelimit-reset-requests': `${fullInSeconds}s`,
-        });
-      }
-    }
+    limit.spend(request, ({ burst, left, fullInSeconds }) => {
+      if (!/^\/v1(\/|$)/i.test(request.path)) return;
+      response.set({
+        'x-ratelimit-limit-requests': String(burst),
+        'x-ratelimit-remaining-requests': String(left),
+        'x-ratelimit-reset-requests': `${fullInSeconds}s`,
+      });
+    });
     next();
   };
 }
