@@ -21,6 +21,8 @@ interface Work {
   stop: AbortSignal;
   /** Ends it without a proof; its reason is thrown. */
   cancel: AbortSignal;
+  /** Aborts with either. */
+  ends: AbortSignal;
   stream: EventStream;
   signProof: SignProof;
   /** Called before the first text or reasoning is sent. */
@@ -67,9 +69,8 @@ const CUT_OFF: EngineResult = { type: 'end', finishReason: 'length' };
 
 /** Passes on what the engine generates, up to its end or the limits. */
 async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
-  const { request, engine, stop, cancel } = work;
+  const { request, engine, stop, cancel, ends: signal } = work;
   try {
-    const signal = AbortSignal.any([stop, cancel]);
     signal.throwIfAborted();
     const limits = { tokenLimit: request.token_limit, signal };
     for await (const event of engine.generate(request.chat, limits)) {

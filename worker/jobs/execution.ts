@@ -31,6 +31,8 @@ export interface Controls {
   stop: AbortController;
   /** Ends it without a proof. */
   cancel: AbortController;
+  /** Aborts with either. */
+  ends: AbortSignal;
   /** Called before the first text or reasoning is sent. */
   onOutput: () => void;
   /** May have begun already. */
@@ -55,7 +57,7 @@ export function createExecute(dependencies: {
 }): Execute {
   const { signProof, logger, onEnd, nowMs } = dependencies;
   return async (request, response, controls) => {
-    const { admitted, requestedAtMs, stop, cancel } = controls;
+    const { admitted, requestedAtMs, stop, cancel, ends } = controls;
     const secondsSoFar = (): number => (performance.now() - requestedAtMs) / MS_PER_SECOND;
     let firstTextSeconds: number | undefined;
     const onOutput = (): void => {
@@ -81,7 +83,7 @@ export function createExecute(dependencies: {
     // A response that was closed before emits no event.
     if (response.destroyed) cancelForCaller();
     try {
-      const work = { request, engine, stream, signProof, onOutput };
+      const work = { request, engine, ends, stream, signProof, onOutput };
       const proof = await answer({ ...work, stop: stop.signal, cancel: cancel.signal });
       end('proved', proof);
       logger.info({ msg: 'Proved a job', ...fields, completion_tokens: proof.completion_tokens });

@@ -55,14 +55,13 @@ export function createJobs(dependencies: Dependencies) {
    * in a turn that the signer's earlier jobs gave it: else anybody could make this worker compute for
    * no job.
    */
-  function beginEarly(request: JobRequest, signer: PublicKey, ends: readonly AbortController[]) {
+  function beginEarly(request: JobRequest, signer: PublicKey, joined: () => AbortSignal) {
     const { chat, token_limit, job_address } = request;
     const key = job_address.toBase58();
     if (running.size + early.size >= capacity || early.has(key)) return undefined;
     if (!takeTurn(signer)) return undefined;
     early.add(key);
-    const signal = AbortSignal.any(ends.map((end) => end.signal));
-    return begin(engine.generate(chat, { tokenLimit: token_limit, signal }));
+    return begin(engine.generate(chat, { tokenLimit: token_limit, signal: joined() }));
   }
 
   async function answer(
@@ -98,7 +97,9 @@ export function createJobs(dependencies: Dependencies) {
       if (!attempts.isOpen(key, attempt)) throw alreadyUsed();
       requireCapacity();
       const [stop, cancel] = [new AbortController(), new AbortController()];
-      const begun = beginEarly(request, signer, [stop, cancel]);
+      let ends: AbortSignal | undefined;
+      const joined = () => (ends ??= AbortSignal.any([stop.signal, cancel.signal]));
+      const begun = beginEarly(request, signer, joined);
       const leave = (): void =>
         cancel.abort(new WorkerError('caller_gone', 'The caller closed the connection'));
       response.once('close', leave);
@@ -109,8 +110,8 @@ export function createJobs(dependencies: Dependencies) {
         });
         const onOutput = (): void => attempts.recordOutput(key);
         const generating = begun ? { kind: engine.kind, generate: () => begun } : engine;
-        const controls = { admitted, requestedAtMs, stop, cancel, onOutput, engine: generating };
-        await answer(request, response, controls);
+        const controls = { admitted, requestedAtMs, stop, cancel, ends: joined(), onOutput };
+        await answer(request, response, { ...controls, engine: generating });
       } catch (refusal) {
         cancel.abort(refusal);
         begun?.drop();
