@@ -220,7 +220,8 @@ async function lockBudgets(
        select whose, 1, stored_at + $7 * interval '1 second'
        from wanted, service.webhooks webhook
        join service.webhook_deliveries delivery on webhook_id = webhook.id
-       where not starts_with(whose, 'host ') and wallet = $5 and signature is null
+       -- Where no other wallet waits, a share is as large as the wallet's own budget, which counts them.
+       where (starts_with(whose, 'wallet ') or allowed < $3) and wallet = $5 and signature is null
          and delivery.status = 'failed'
          and stored_at + $7 * interval '1 second' > clock_timestamp() - $4 * interval '1 second'
      ), recent as (
