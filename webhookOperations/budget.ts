@@ -198,8 +198,11 @@ async function lockBudgets(
     [whose],
   );
   await client.query(
-    `delete from service.requested_deliveries
-     where whose = any($1) and requested_at <= clock_timestamp() - $2 * interval '1 second'`,
+    `select from service.delete_rows('requested_deliveries', array(
+       select ctid from service.requested_deliveries
+       where whose = any($1) and requested_at <= clock_timestamp() - $2 * interval '1 second'
+       for update
+     ))`,
     [whose, BUDGET_SECONDS],
   );
   const { rows } = await client.query<Remaining>(

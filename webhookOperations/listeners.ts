@@ -54,10 +54,10 @@ export async function openListener(
     }
     // Those without a connection make way: each gets every event for ten minutes.
     await client.query(
-      `delete from service.webhook_listeners where session_id in (
-         select session_id from service.webhook_listeners
-         where wallet = $1 order by served_at desc offset $2
-       )`,
+      `select from service.delete_rows('webhook_listeners', array(
+         select ctid from service.webhook_listeners
+         where wallet = $1 order by served_at desc offset $2 for update
+       ))`,
       [wallet, LISTENERS_PER_WALLET_MAX - 1],
     );
     await client.query(

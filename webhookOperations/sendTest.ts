@@ -118,13 +118,15 @@ async function insertTest(
        select id, status from service.webhook_deliveries
        where webhook_id = $1 and signature is null
      ), forgotten as (
-       delete from service.webhook_deliveries where id in (
-         select id from tests where status <> 'pending' order by id desc offset $6 - 1
-       )
+       select count(*) from service.delete_rows('webhook_deliveries', array(
+         select ctid from service.webhook_deliveries where id in (
+           select id from tests where status <> 'pending' order by id desc offset $6 - 1
+         ) for update
+       ))
      )
      insert into service.webhook_deliveries (webhook_id, event_id, event, created_at, body,
        status, due_at, is_requested)
-     select $1, $2, $3, $4::timestamptz, $5, 'pending', now(), true
+     select $1, $2, $3, $4::timestamptz, $5, 'pending', now(), true from forgotten
      where (select count(*) from tests where status = 'pending') < $6
      returning id`,
     [webhook.id, id, event, createdAt, render(webhook.apiVersion), TESTS_PER_WEBHOOK_MAX],

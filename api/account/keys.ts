@@ -183,10 +183,10 @@ async function endKey(database: Database, wallet: string): Promise<void> {
   );
   if (rowCount === 0) throw new KeyNotFoundError(`The wallet ${wallet} has no key.`);
   await database.query(
-    `delete from service.api_keys where key_sha256 in (
-       select key_sha256 from service.api_keys where wallet = $1 and revoked_at is not null
-       order by revoked_at desc offset ${REVOKED_KEYS_PER_WALLET_MAX}
-     )`,
+    `select from service.delete_rows('api_keys', array(
+       select ctid from service.api_keys where wallet = $1 and revoked_at is not null
+       order by revoked_at desc offset ${REVOKED_KEYS_PER_WALLET_MAX} for update
+     ))`,
     [wallet],
   );
 }

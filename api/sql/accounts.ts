@@ -347,11 +347,11 @@ export async function disableWebhook(
  */
 export async function deleteDeliveries(database: Database, webhookId: string): Promise<boolean> {
   const { rowCount } = await database.query(
-    `delete from service.webhook_deliveries where id in (
-       select id from service.webhook_deliveries
+    `select from service.delete_rows('webhook_deliveries', array(
+       select ctid from service.webhook_deliveries
        where webhook_id = $1 limit $2
        for update skip locked
-     )`,
+     ))`,
     [webhookId, DELIVERIES_AT_ONCE],
   );
   return rowCount === DELIVERIES_AT_ONCE;
@@ -363,7 +363,9 @@ export async function deleteWebhook(
   key: { wallet: string; id: string },
 ): Promise<boolean> {
   const { rowCount } = await database.query(
-    'delete from service.webhooks where wallet = $1 and id = $2',
+    `select from service.delete_rows('webhooks', array(
+       select ctid from service.webhooks where wallet = $1 and id = $2 for update
+     ))`,
     [key.wallet, key.id],
   );
   return rowCount === 1;

@@ -90,8 +90,10 @@ export async function deleteRequest(
   const { rowCount } = await database.query({
     name: 'delete_request',
     text: `
-      delete from service.idempotent_requests
-      where wallet = $1 and request_key = $2 and job_id = $3`,
+      select from service.delete_rows('idempotent_requests', array(
+        select ctid from service.idempotent_requests
+        where wallet = $1 and request_key = $2 and job_id = $3 for update
+      ))`,
     values: [wallet, requestKey, jobId],
   });
   return rowCount === 1;

@@ -60,12 +60,13 @@ export async function insertSession(
   const { tokenSha256, id, wallet, browser } = session;
   await database.query(
     `with ended as (
-       delete from service.sessions where token_sha256 in (
-         select token_sha256 from service.sessions where wallet = $3
-         order by signed_in_at desc offset ${SESSIONS_PER_WALLET_MAX - 1}
-       )
+       select count(*) from service.delete_rows('sessions', array(
+         select ctid from service.sessions where wallet = $3
+         order by signed_in_at desc offset ${SESSIONS_PER_WALLET_MAX - 1} for update
+       ))
      )
-     insert into service.sessions (token_sha256, id, wallet, browser) values ($1, $2, $3, $4)`,
+     insert into service.sessions (token_sha256, id, wallet, browser)
+     select $1, $2, $3, $4 from ended`,
     [tokenSha256, id, wallet, browser],
   );
 }
@@ -131,7 +132,9 @@ export async function deleteSession(
   key: { wallet: string; id: string },
 ): Promise<boolean> {
   const { rowCount } = await database.query(
-    'delete from service.sessions where wallet = $1 and id = $2',
+    `select from service.delete_rows('sessions', array(
+       select ctid from service.sessions where wallet = $1 and id = $2 for update
+     ))`,
     [key.wallet, key.id],
   );
   return rowCount === 1;

@@ -136,17 +136,16 @@ export async function insertObservations(
   await database.query({
     name: 'insert_worker_observations',
     text: `
-      with outdated as (
-        select ctid from service.worker_observations
-        where model_id = any($2) and observed_at < now() - interval '1 hour'
-        limit greatest(100, 2 * cardinality($2::text[]))
-        for update skip locked
-      ), deleted as (
-        delete from service.worker_observations observation
-        using outdated where observation.ctid = outdated.ctid
+      with deleted as (
+        select count(*) from service.delete_rows('worker_observations', array(
+          select ctid from service.worker_observations
+          where model_id = any($2) and observed_at < now() - interval '1 hour'
+          limit greatest(100, 2 * cardinality($2::text[]))
+          for update skip locked
+        ))
       )
       insert into service.worker_observations (worker, model_id, first_token_ms)
-      select * from unnest($1::text[], $2::text[], $3::int[])`,
+      select observed.* from deleted, unnest($1::text[], $2::text[], $3::int[]) as observed`,
     values: [
       observations.map(({ worker }) => worker),
       observations.map(({ modelId }) => modelId),

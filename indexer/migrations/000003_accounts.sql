@@ -94,3 +94,20 @@ create table service.used_sign_ins (
   expires_at timestamptz not null
 );
 create index used_sign_ins_expires_at_idx on service.used_sign_ins (expires_at);
+
+-- Deletes rows that the API's user has found and locked, and returns a row for each. A right of its own
+-- to delete would be one to lock whole tables, too.
+create function service.delete_rows(of_table text, places tid[]) returns setof tid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if of_table = any (array[
+    'api_keys', 'sessions', 'idempotent_requests', 'worker_observations', 'webhooks',
+    'webhook_deliveries', 'webhook_listeners', 'requested_deliveries'
+  ]) then
+    return query execute
+      format('delete from service.%I where ctid = any($1) returning ctid', of_table) using places;
+  else
+    raise insufficient_privilege using message = format('delete_rows is not for %I', of_table);
+  end if;
+end $$;
+revoke execute on function service.delete_rows from public;

@@ -10,11 +10,8 @@ export const API_ROLE = 'svc_api';
 /** What the API reads alone. */
 const INDEXERS_TABLES = ['migrations', 'ledger', 'announcements', 'webhook_attempts'];
 
-/** Where it deletes. Such a right is one to lock the table too, and so is one to change all of its columns. */
-const DELETED_TABLES = [
-  ...['api_keys', 'sessions', 'idempotent_requests', 'worker_observations', 'webhooks'],
-  ...['webhook_deliveries', 'webhook_listeners', 'requested_deliveries'],
-];
+/** By it the API's user deletes. */
+const DELETION = 'service.delete_rows(text, tid[])';
 
 /** Those that the indexer makes, also for a moment. */
 const SCHEMAS = [
@@ -103,7 +100,8 @@ async function handOver(client: pg.ClientBase): Promise<void> {
 
 /**
  * Gives the API's user what it needs, where there is one: at each migration, so that a new table is
- * no exception. To be called by the owner of the tables.
+ * no exception. To be called by the owner of the tables. Rights to delete, or to change all columns of
+ * a table, are also ones to lock it: it has neither.
  *
  * @param mirrorSchemas the mirrors that are read, or are about to be
  */
@@ -116,11 +114,10 @@ export async function grantToApi(
     `
       with held as (
         select schemaname as schema, format('%I.%I', schemaname, tablename) as tables,
-          schemaname = 'service' and not tablename = any($2) as is_written,
-          case when tablename = any($3) then ', delete' else '' end as deletes
+          schemaname = 'service' and not tablename = any($2) as is_written
         from pg_tables where schemaname = any($1 || array['service'])
       ), grants as (
-        select *, has_table_privilege('${API_ROLE}', tables, 'update') as is_wide, (
+        select *, has_table_privilege('${API_ROLE}', tables, 'update, delete') as is_wide, (
           select string_agg(quote_ident(attname), ', ') from pg_attribute
           where attrelid = tables::regclass and attnum > 0 and not attisdropped
         ) as columns, not has_table_privilege('${API_ROLE}', tables, 'insert') or exists (
@@ -136,13 +133,16 @@ export async function grantToApi(
       select 2, format('revoke update, delete on %s from ${API_ROLE}', tables)
       from grants where is_wide
       union all
-      select 3, format('grant insert, update (%s)%s on %s to ${API_ROLE}', columns, deletes, tables)
+      select 3, format('grant insert, update (%s) on %s to ${API_ROLE}', columns, tables)
       from grants where is_written and (is_wide or is_narrow)
       union all
       select 3, format('grant select on %s to ${API_ROLE}', tables)
       from grants where not has_table_privilege('${API_ROLE}', tables, 'select')
+      union all
+      select 3, 'grant execute on function ${DELETION} to ${API_ROLE}'
+      where not has_function_privilege('${API_ROLE}', to_regprocedure('${DELETION}'), 'execute')
       order by place`,
-    [mirrorSchemas, INDEXERS_TABLES, DELETED_TABLES],
+    [mirrorSchemas, INDEXERS_TABLES],
   );
   for (const { statement } of rows) await database.query(statement);
 }
