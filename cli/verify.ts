@@ -8,8 +8,9 @@ import { conclusionOf, NOT_PROVEN } from '../programs/client/verify/check.ts';
 import { compareNodes } from '../programs/client/verify/compareNodes.ts';
 import { gatherModel } from '../programs/client/verify/job/cardRules.ts';
 import type { Evidence } from '../programs/client/verify/job/evidence.ts';
+import { JobNotLocatedError } from '../programs/client/verify/job/findLock.ts';
 import { gatherEvidence, HISTORY_MAX } from '../programs/client/verify/job/gatherEvidence.ts';
-import { JobNotLocatedError, locateJob } from '../programs/client/verify/job/locateJob.ts';
+import { locateJob } from '../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../programs/client/verify/job/verifyJob.ts';
 import { type GivenOptions, readClient, readSaved } from './givenFiles.ts';
 import { asCommandError, messageOf } from './terminal/asCommandError.ts';
@@ -21,6 +22,9 @@ import {
 } from './terminal/ledgerNode.ts';
 import { CommandError } from './terminal/output.ts';
 import { renderChecks, renderJson, renderTransactions } from './terminal/renderChecks.ts';
+
+/** 100 answers of a node, back to the time of a closed job's id. */
+const LISTED_MAX = 100_000;
 
 interface Options extends Pick<Partial<LedgerOptions>, 'program'>, GivenOptions {
   readonly rpc?: readonly URL[];
@@ -47,7 +51,7 @@ export function createVerifyCommand(): Command {
     .option('--program <id>', 'another deployment of the program', parseAddress)
     .option(
       '--wallet <address>',
-      "the job's wallet: needed for the id of a closed job, or the signature of a batch",
+      "the job's wallet: needed for the signature of a batch, and the id of a job closed long ago",
       parseAddress,
     )
     .addOption(
@@ -63,7 +67,7 @@ export function createVerifyCommand(): Command {
     .option('--card <file>', "the card of the job's model, to compare with what was pinned")
     .option(
       '--history-max <count>',
-      "the maximum of earlier transactions to read, of the worker's authority and the credit account",
+      "the maximum of earlier transactions to read, each of the worker's authority, the credit account, and the time of a closed job's id",
       parseCount,
       HISTORY_MAX,
     )
@@ -156,19 +160,14 @@ function walletOf({ wallet }: Options, answer: SavedAnswer | undefined): Pick<Op
 /** Reads from the node that is named, or else from that of the stack that runs here. */
 async function gather(named: string, options: Options, rpc: URL | undefined): Promise<Evidence> {
   const { program, wallet, historyMax } = options;
-  const target = rpc ? { rpc, program, wallet: undefined } : await readStack();
+  const target = rpc ? { rpc, program } : await readStack();
   const programId = program ?? target.program;
   const ledger = { rpc: target.rpc, ...(programId && { program: programId }) };
   return withLedgerNode(ledger, async ({ connection, addresses }) => {
     const node = { connection, addresses };
-    const locate = (owner?: PublicKey) => locateJob({ ...node, named, wallet: owner });
+    const search = { listedMax: LISTED_MAX, readMax: historyMax };
     const job = await asCommandError(
-      () =>
-        locate(wallet).catch((error: unknown) => {
-          if (wallet || !target.wallet || !(error instanceof JobNotLocatedError)) throw error;
-          // Of a closed job the id alone does not say where it was.
-          return locate(target.wallet);
-        }),
+      () => locateJob({ ...node, named, wallet, search }),
       messageOf(JobNotLocatedError),
     );
     const evidence = await gatherEvidence({ ...node, job, historyMax });
@@ -183,7 +182,7 @@ async function gather(named: string, options: Options, rpc: URL | undefined): Pr
 }
 
 /** @throws CommandError where no stack runs in the current folder */
-async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKey }> {
+async function readStack(): Promise<Required<LedgerOptions>> {
   const { readStackFile, STACK_FOLDER } = await import('../stack/stackFile.ts');
   const stack = readStackFile(STACK_FOLDER);
   if (!stack) {
@@ -191,7 +190,7 @@ async function readStack(): Promise<Required<LedgerOptions> & { wallet: PublicKe
   }
   const rpc = parseNodeUrl(stack.rpcUrl);
   console.error(`Asking the ledger of the stack that runs here: ${rpc.host}.`);
-  return { rpc, program: parseAddress(stack.programId), wallet: parseAddress(stack.wallet) };
+  return { rpc, program: parseAddress(stack.programId) };
 }
 
 function parseSalt(text: string): Uint8Array {

@@ -7,10 +7,12 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { formatJobId, requestCommitment } from '../../programs/client/index.ts';
+import { formatJobId, jobFail, jobLock, requestCommitment } from '../../programs/client/index.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import type { Check } from '../../programs/client/verify/check.ts';
 import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
+import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
+import { openCreditAccount } from '../../stack/participants.ts';
 import { type StackDescription, writeStackFile } from '../../stack/stackFile.ts';
 import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
@@ -170,17 +172,72 @@ describe('svc verify', () => {
     });
     expect(output).toContain(`${id()} at ${closed.address}: settled`);
     const elsewhere = Keypair.generate().publicKey.toBase58();
-    expect((await verifyHere('--program', elsewhere)).error).toContain('knows no job at');
+    expect((await verifyHere('--program', elsewhere)).error).toContain(
+      'No account has this job id',
+    );
     // A node that is named has nothing to do with the stack.
-    expect((await verifyHere('--rpc', rpcUrl)).error).toMatch(/^No account has this job id/);
+    expect((await verifyHere('--rpc', rpcUrl)).error).toBe('');
+  });
+
+  it('chooses between no two wallets that locked jobs of one id', async () => {
+    const { operator, gateway, hotSigner, mints, model } = scene.service;
+    const wallet = Keypair.generate();
+    const account = { wallet, spender: gateway, credits: 100n, mints };
+    const other = await openCreditAccount(operator, account);
+    // Half of all ids have no address under another wallet.
+    const twins = async (): Promise<LockedJob> => {
+      const [job] = (await scene.lock({ count: 1, tokenLimit: 9 })) as [LockedJob];
+      if (addresses.newJob(other, job.idBytes)) return job;
+      await scene.fail(job.address);
+      return twins();
+    };
+    const { idBytes, address } = await twins();
+    await scene.send([
+      jobLock({
+        ...{ payer: operator.authority.publicKey, signer: hotSigner.publicKey, gateway },
+        ...{ wallet: wallet.publicKey, modelId: model.id, jobId: idBytes },
+        ...{ tokenLimit: 9, maxCredits: 100n },
+      }),
+    ]);
+    const both = [address, addresses.job(other, idBytes)] as const;
+    const named = formatJobId(idBytes);
+    expect((await verify(named)).error).toContain('Jobs of several wallets have this id');
+    await scene.fail(address);
+    await scene.send([
+      jobFail({
+        ...{ signer: hotSigner.publicKey, gateway, job: both[1], creditAccount: other },
+        ...{ reason: 'worker_error', deliveredHash: new Uint8Array(32), countedTokens: 0 },
+      }),
+    ]);
+    await scene.wait(200);
+    await scene.close(both);
+    expect((await verify(named)).error).toContain('Jobs of several wallets have this id');
+    expect((await verify(named, '--wallet', walletOf())).code).toBe(0);
+  });
+
+  it('finds a closed job by its id alone, behind many that came since', async () => {
+    for (let more = 0; more < 10; more += 1) await scene.lock({ count: 4, tokenLimit: 9 });
+    const { error, output, code } = await verify(id());
+    expect({ error, code }).toEqual({ error: '', code: 0 });
+    expect(output).toContain(`${id()} at ${closed.address}: settled`);
+    const { connection } = scene.ledger;
+    const locate = (listedMax: number) =>
+      locateJob({ connection, addresses, named: id(), search: { listedMax, readMax: 12 } });
+    expect(await locate(1_000)).toEqual(closed.address);
+    await expect(locate(10)).rejects.toThrow('more than 10 transactions since');
   });
 
   it.each<[string, () => string[], RegExp]>([
     ['no job', () => [], /^Name a job, or a saved answer: --response\.\n$/],
     [
-      'a closed job without its wallet',
-      () => [id()],
-      /^No account has this job id\. .* --wallet\.\n$/,
+      'a job id that was never locked',
+      () => [id().replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))],
+      /^No account has this job id, and the node shows no lock of it\. .* --wallet\.\n$/,
+    ],
+    [
+      'a closed job whose time had more locks than are read',
+      () => [id(), '--history-max', '1'],
+      /^No account .* more than 1 transactions at its time \(--history-max\)\. .* --wallet\.\n$/,
     ],
     [
       'a job that is not on the ledger',

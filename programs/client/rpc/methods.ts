@@ -203,6 +203,8 @@ interface ListedSignature {
   readonly signature: string;
   readonly slot: number;
   readonly err: TransactionError | null;
+  /** In Unix seconds; a node may not know it. */
+  readonly blockTime: number | null;
 }
 
 /** A node refused to pass on a transaction, having checked it. */
@@ -332,8 +334,11 @@ export function getSignaturesForAddress(
 ): Promise<ListedSignature[]> {
   const read = (result: unknown) =>
     listOf(result, (row) => {
-      const { signature, slot, err, transactionIndex } = fieldsOf(row);
-      const listed = { signature: textOf(signature), slot: numberOf(slot), err: errorOf(err) };
+      const { signature, slot, err, blockTime, transactionIndex } = fieldsOf(row);
+      const listed = {
+        ...{ signature: textOf(signature), slot: numberOf(slot), err: errorOf(err) },
+        blockTime: typeof blockTime === 'number' ? blockTime : null,
+      };
       return { listed, index: numberOf(transactionIndex ?? 0) };
     })
       .sort((one, other) => (one.listed.slot === other.listed.slot ? other.index - one.index : 0))

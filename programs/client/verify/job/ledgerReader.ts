@@ -23,10 +23,12 @@ type ReadResult = { readonly transaction: LedgerTransaction } | { readonly unrea
 interface Listed {
   readonly signature: string;
   readonly slot: bigint;
+  /** In Unix seconds; undefined where the node does not know it. */
+  readonly blockTime: number | undefined;
 }
 
 /** So many are read at once, and kept, when the first few did not suffice. */
-const BATCH_MAX = 8;
+export const READS_AT_ONCE = 8;
 
 export type LedgerReader = ReturnType<typeof createLedgerReader>;
 
@@ -53,7 +55,7 @@ export function createLedgerReader(connection: LedgerConnection, programId: Publ
         batch.push(signature);
         if (batch.length < batchSize) continue;
         yield* await Promise.all(batch.map(read));
-        batchSize = Math.min(2 * batchSize, BATCH_MAX);
+        batchSize = Math.min(2 * batchSize, READS_AT_ONCE);
         batch = [];
       }
       yield* await Promise.all(batch.map(read));
@@ -77,10 +79,11 @@ export async function* listSuccessful(
   for (;;) {
     const options = { limit: PAGE, ...(before && { before }) };
     const page = await connection.getSignaturesForAddress(address, options, COMMITMENT);
-    for (const { signature, slot, err } of page) {
+    for (const { signature, slot, err, blockTime } of page) {
       // A node that does not know `before` begins at the newest again, without an end.
       if (first?.has(signature)) throw new Error(`it lists ${signature} twice`);
-      if (err === null) yield { signature, slot: BigInt(slot) };
+      if (err !== null) continue;
+      yield { signature, slot: BigInt(slot), blockTime: blockTime ?? undefined };
     }
     first ??= new Set(page.map(({ signature }) => signature));
     // A short page is not trusted to be the last one: rows can be missing from it.

@@ -8,12 +8,8 @@ import { areKeysEqual, tryDecodeBase58 } from '../../keys.ts';
 import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import { type PlacedEvent, placeEvents } from './evidence.ts';
+import { findLocks, JobNotLocatedError, type SearchBounds } from './findLock.ts';
 import { createLedgerReader, readJobAccount } from './ledgerReader.ts';
-
-/** The named job cannot be located; the message says what would locate it. */
-export class JobNotLocatedError extends Error {
-  override name = 'JobNotLocatedError';
-}
 
 const JOB_ID_AT = accountFieldOffset('Job', 'job_id');
 const ADDRESS_BYTES = 32;
@@ -23,21 +19,23 @@ const SIGNATURE_BYTES = 64;
  * Finds a job's address.
  *
  * @param named a job id, a job's address, or the signature of a transaction that changed one job
- * @param wallet whose job: needed for an id once the job's account is closed, and for a transaction
- *   that changed jobs of several wallets
+ * @param wallet whose job: needed for a transaction that changed jobs of several wallets, and for an
+ *   id once the job's account is closed
+ * @param search finds such an id in the history, within these bounds
  */
 export async function locateJob(options: {
   connection: LedgerConnection;
   addresses: Addresses;
   named: string;
   wallet?: PublicKey | undefined;
+  search?: SearchBounds | undefined;
 }): Promise<PublicKey> {
-  const { connection, addresses, named, wallet } = options;
+  const { connection, addresses, named, wallet, search } = options;
   const jobId = parseJobId(named);
   if (jobId) {
     return wallet
       ? addresses.job(addresses.creditAccount(wallet), jobId)
-      : findById(connection, addresses, jobId);
+      : findById({ connection, addresses, jobId, search });
   }
   const bytes = tryDecodeBase58(named);
   if (bytes?.length === ADDRESS_BYTES) {
@@ -61,26 +59,31 @@ async function assertMayBeJob(options: Parameters<typeof readJobAccount>[0]): Pr
   if (account.kind === 'unreadable') throw noJob(account.reason);
 }
 
-async function findById(
-  connection: LedgerConnection,
-  addresses: Addresses,
-  jobId: Uint8Array,
-): Promise<PublicKey> {
-  const found = await connection.getProgramAccounts(addresses.programId, {
+async function findById(options: {
+  connection: LedgerConnection;
+  addresses: Addresses;
+  jobId: Uint8Array;
+  search: SearchBounds | undefined;
+}): Promise<PublicKey> {
+  const { connection, addresses, jobId, search } = options;
+  const open = await connection.getProgramAccounts(addresses.programId, {
     commitment: COMMITMENT,
     dataSlice: { offset: 0, length: 0 },
     filters: [accountFilter('Job'), { memcmp: { offset: JOB_ID_AT, bytes: base58.encode(jobId) } }],
   });
+  const found = open.map(({ pubkey }) => pubkey);
+  if (found.length === 0 && search) found.push(...(await findLocks({ ...options, search })));
   const [only, other] = found;
   if (!only) {
+    const searched = search ? ', and the node shows no lock of it' : '';
     throw new JobNotLocatedError(
-      'No account has this job id. If the job is closed, name its wallet: --wallet.',
+      `No account has this job id${searched}. If the job is closed, name its wallet: --wallet.`,
     );
   }
   if (other) {
     throw new JobNotLocatedError('Jobs of several wallets have this id: name one with --wallet.');
   }
-  return only.pubkey;
+  return only;
 }
 
 async function findBySignature(options: Parameters<typeof locateJob>[0]): Promise<PublicKey> {
