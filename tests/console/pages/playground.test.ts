@@ -75,6 +75,7 @@ describeInBrowser('the playground', (openScene) => {
     await page.getByText('A whole number of at most 15 digits.').waitFor();
     expect(await button('Send').isDisabled()).toBe(true);
     await page.getByLabel('Seed').fill('-7');
+    await page.getByLabel('Max tokens', { exact: true }).fill('99');
     await button('Show as code').click();
     const code = () => page.getByRole('region', { name: 'curl code' }).textContent();
     const shown = (await code()) ?? '';
@@ -82,7 +83,7 @@ describeInBrowser('the playground', (openScene) => {
     await button('Verify this answer').waitFor();
 
     expect(shown.replaceAll("'\\''", "'")).toContain(`-d '${body}'`);
-    expect(JSON.parse(body)).toMatchObject({ seed: -7, max_credits: 2 });
+    expect(JSON.parse(body)).toMatchObject({ seed: -7, max_tokens: 99, max_credits: 2 });
     // While nothing is entered, it shows what was sent.
     expect(await code()).toBe(shown);
   });
