@@ -65,7 +65,7 @@ export default function CreditsPage() {
           )}
           <p className="soft">
             One credit is 0.01 of the stablecoin with the mint{' '}
-            <Address address={data.rules.credit_mint} what="mint" />.
+            <Address address={data.rules.credit_mint} what="mint" />
           </p>
           {data.is_open && <SpenderSection account={data} onAsk={setAsked} />}
           {data.is_open && <HistorySection />}

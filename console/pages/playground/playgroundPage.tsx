@@ -80,7 +80,7 @@ function Composer({
         label="Message"
         rows={3}
         value={conversation.draft}
-        hint="⌘ Enter sends it. Only this tab keeps it, and asks before it is left."
+        hint="Enter with Ctrl or ⌘ sends it. Only this tab keeps it, and asks before it is left."
         onChange={({ target }) => change(() => ({ draft: target.value }))}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey) && canAsk) send();
