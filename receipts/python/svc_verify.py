@@ -363,7 +363,10 @@ def history_authenticity(record):
 @rule("history.sequence")
 def history_sequence(record):
     events = record.events
-    misplaced = [one for one, before in zip(events, [None, *events]) if not follows(one, before)]
+    misplaced = [
+        one for one, before, fallen in zip(events, [None, *events], falls(events))
+        if fallen or not follows(one, before)
+    ]
     if misplaced:
         listed = ", ".join(f"{event.name} ({event['job_sequence']})" for event in misplaced)
         return fails(f"Out of place on the ledger: {listed}.")
@@ -372,6 +375,16 @@ def history_sequence(record):
         gap = "The node does not show every change of the job."
         return not_checkable(" ".join([gap, *reasons]))
     return holds(f"{', '.join(event.name for event in events)}; none is missing.")
+
+NEVER_FALL = ("unix_time", "credit_sequence", "worker_sequence", "treasury_sequence")
+
+def falls(events):
+    """Of each event: whether it says less of something than the last one that has it."""
+    last = {}
+    for event in events:
+        said = {name: event[name] for name in NEVER_FALL if name in event.data}
+        yield any(amount < last.get(name, amount) for name, amount in said.items())
+        last.update(said)
 
 def follows(event, previous):
     if event["slot"] != event.transaction.slot:
@@ -397,6 +410,38 @@ def history_states(record):
             return fails(f"{event.name} is not possible after {' → '.join(path) or 'nothing'}.")
         path.append(status_after(event, status))
     return holds(f"{' → '.join(path)}.")
+
+WORST_FIRST = ("fails", "not_checkable", "holds")
+# The calls of those whose role lets them, which no other rule looks at.
+CALLS = {
+    "JobAcknowledged": "job_acknowledge",
+    "JobFailed": "job_fail",
+    "JobDisputed": "job_dispute",
+    "DisputeAmended": "job_dispute",
+}
+
+@rule("history.calls")
+def history_calls(record):
+    found = [judge_call(event, record) for event in record.events if event.name in CALLS]
+    done = holds(f"Calls that have the values of their events: {len(found)}.")
+    return min([done, *found], key=lambda one: WORST_FIRST.index(one[0]))
+
+def judge_call(event, record):
+    asked, accounts = call_of(event, (CALLS[event.name],), record.addresses.program)
+    if asked is None:
+        return no_call(event, f"asks for {event.name}")
+    pairs = {name: (event[name], asked[name]) for name in asked if name in event.data}
+    if event.name == "JobAcknowledged":
+        pairs["the_worker"] = (event["worker"], accounts[4])
+    if event.name == "JobDisputed":
+        is_wallets = accounts[0] == event["wallet"]
+        pairs["disputed_by_wallet"] = (event["disputed_by_wallet"], is_wallets)
+    return compare("As it was asked for.", **pairs)
+
+def no_call(event, purpose):
+    if event.transaction.message is None:
+        return not_checkable(NOT_SHOWN)
+    return fails(f"No instruction of the transaction {purpose}.")
 
 @rule("lock.address", "JobLocked")
 def lock_address(record, lock):
@@ -431,14 +476,23 @@ TIMES = {
 
 @rule("lock.terms", "JobLocked")
 def lock_terms(record, lock):
-    asked = arguments_of(lock, ("job_lock",), record.addresses.program)
+    asked, accounts = call_of(lock, ("job_lock",), record.addresses.program)
     locked = lock["locked_credits"]
     if asked is None and lock.transaction.message is not None:
         return fails("No instruction of the transaction locks the job.")
     if asked and locked > asked["max_credits"]:
         return fails(f"{locked} credits were locked, and {asked['max_credits']} were signed.")
     pairs = {name: (lock[name], due) for name, due in TIMES.items()}
-    pairs.update({name: (lock[name], asked[name]) for name in ("job_id", "token_limit") if asked})
+    if asked:
+        payer, signer, gateway = accounts[:3]
+        is_wallets, controller = signer == lock["wallet"], lock["controller"]
+        is_gateways = controller == gateway and not is_wallets
+        pairs.update({name: (lock[name], asked[name]) for name in ("job_id", "token_limit")})
+        pairs.update(
+            the_rent_payer=(lock["rent_payer"], payer),
+            the_controller=(controller, gateway if is_gateways else signer),
+            limit_day=(lock["limit_day"], 0 if is_wallets else lock["spent_day"]),
+        )
     found = compare(f"{locked} credits were locked, of those that were signed.", **pairs)
     return found if asked or found[0] == "fails" else not_checkable(NOT_SHOWN)
 
@@ -490,6 +544,12 @@ def card_hashes_in_force(model, at):
 def work_attempts(record, _last):
     attempts = [event["attempt"] for event in record.named("JobAcknowledged")]
     listed = ", ".join(map(str, attempts))
+    for before, event in zip(record.events, record.events[1:]):
+        is_next = before["job_sequence"] == event["job_sequence"] - 1
+        if event.name == "JobAcknowledged" and is_next:
+            put_aside = before.data if before.name == "JobProven" else NO_PROOF
+            if any(event[f"voided_{name}"] != put_aside[name] for name in NO_PROOF):
+                return fails(f"Attempt {event['attempt']} put another proof aside than was there.")
     if all(one > before for one, before in zip(attempts, [0, *attempts])):
         return holds(f"Attempt {listed}.")
     return fails(f"The attempts do not grow: {listed}.")
@@ -512,11 +572,9 @@ def work_assignment(record, _last, proven):
 
 @rule("proof.signature", "JobProven")
 def proof_signature(record, proven):
-    given = arguments_of(proven, ("job_prove", "job_complete"), record.addresses.program)
+    given, _ = call_of(proven, ("job_prove", "job_complete"), record.addresses.program)
     if given is None:
-        if proven.transaction.message is None:
-            return not_checkable(NOT_SHOWN)
-        return fails("No instruction of the transaction brings the signature of this proof.")
+        return no_call(proven, "brings the signature of this proof")
     message, key = proof_message(record.addresses.program, proven), proven["proof_key"]
     if verify_hashed(key, message, given["signature"]):
         return holds(f"{key} signed the sha256 of the proof's {len(message)} bytes.")
@@ -731,7 +789,7 @@ def settlement_signer(record, settled):
         through = outer.program != program and key in outer.accounts
         if is_on_curve(base58_decode(key)) or not through:
             return fails(f"{key} did not sign the settlement.")
-    asked = arguments_of(settled, ("job_settle", "job_complete"), program)
+    asked, _ = call_of(settled, ("job_settle", "job_complete"), program)
     if asked is None and is_known:
         return fails("No instruction of the transaction settles the job.")
     pairs = {}
@@ -961,11 +1019,9 @@ def dispute_amended(_record, lock, disputed, amended):
 @rule("dispute.evidence", "JobProven", "JobSettled", "DisputeResolved")
 def dispute_evidence(record, proven, settled, resolved):
     program, verdict = record.addresses.program, resolved["verdict"]
-    given = arguments_of(resolved, ("dispute_resolve",), program)
+    given, _ = call_of(resolved, ("dispute_resolve",), program)
     if given is None:
-        if resolved.transaction.message is None:
-            return not_checkable(NOT_SHOWN)
-        return fails("No instruction of the transaction gives the verdict.")
+        return no_call(resolved, "gives the verdict")
     if given["verdict"] != verdict:
         return fails(f"The verdict that was given is {given['verdict']}.")
     if verdict == "rejected":
@@ -1069,6 +1125,8 @@ def account_state(record):
     )
 
 NO_KEY, NO_HASH = "1" * 32, bytes(32)
+# What an acknowledgement says that puts no proof aside.
+NO_PROOF = {"worker": NO_KEY, "attempt": 0, "output_hash": NO_HASH}
 # The program measures what the timeout bounds in 16 bits.
 SECONDS_MAX = 0xFFFF
 PROOF = ("output_hash", "prompt_tokens", "completion_tokens")
@@ -1287,11 +1345,12 @@ def stated_balances(event):
     return {part: amount for part, amount in stated.items() if amount is not None}
 
 CALL_JOB_AT = {
-    "job_lock": 6, "job_prove": 0, "job_settle": 3, "job_complete": 3, "dispute_resolve": 3,
+    "job_lock": 6, "job_acknowledge": 3, "job_prove": 0, "job_settle": 3, "job_complete": 3,
+    "job_fail": 2, "job_dispute": 3, "dispute_resolve": 3,
 }
 
-def arguments_of(event, names, program):
-    """The arguments of the call that emitted an event: the last one about its job before it."""
+def call_of(event, names, program):
+    """Arguments and accounts of an event's call: the last one about its job before it."""
     outer = event.outer_call()
     for call in reversed([outer, *outer.inner[: event.inner]]):
         for name in names:
@@ -1300,10 +1359,10 @@ def arguments_of(event, names, program):
             if not is_about or call.data[:8] != discriminator("global", name):
                 continue
             try:
-                return decode_struct(name, call.data[8:])
+                return decode_struct(name, call.data[8:]), [*call.accounts, None]
             except VerifyError:
                 continue
-    return None
+    return None, []
 
 TOKEN_PROGRAM = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA"
 # Where the account stands that gets the tokens, by the first byte of the data.
@@ -2033,9 +2092,12 @@ Model version:u8 bump:u8 sequence:u64 id_len:u8 id:bytes64 tier:Tier label_len:u
   originator_len:u8 originator:bytes32 context_window_tokens:u32 @prices created_at:i64
   retires_at:i64 card_hash:bytes32 reserved:bytes32
 job_lock job_id:bytes16 token_limit:u32 max_credits:u64
+job_acknowledge attempt:u8
 job_prove @proof request_commitment:bytes32 signature:bytes64
 job_settle delivered_hash:bytes32 counted_tokens:u32
 job_complete attempt:u8 @proof counted_tokens:u32 request_commitment:bytes32 signature:bytes64
+job_fail reason:FailureReason delivered_hash:bytes32 counted_tokens:u32
+job_dispute client_hash:bytes32
 dispute_resolve verdict:DisputeOutcome key:pubkey recorded_request_commitment:bytes32
   recorded_signature:bytes64 @proof request_commitment:bytes32 signature:bytes64
 JobStatus pending processing settling settled failed refunded disputed

@@ -23,7 +23,10 @@ import { asExpected, checksOf } from '../receipts/vectors/verdict.ts';
 
 const LEGACY = nodeNamed('legacy');
 /** What may be missing where the signed bytes are not known. */
-const UNCERTAIN = ['history.signatures', 'settlement.signer', 'dispute.amended', 'proof.signature'];
+const UNCERTAIN = [
+  ...['history.signatures', 'history.calls', 'settlement.signer', 'dispute.amended'],
+  'proof.signature',
+];
 const ANYBODY = ['JobRefunded', 'DisputeExpired', 'JobClosed'];
 
 type Message = Partial<TransactionJson['transaction']['message']>;
@@ -157,6 +160,9 @@ describe('a transaction of an unknown form', () => {
   it.each<[JobName, string, string[]]>([
     ['settled', 'JobSettled', ['history.signatures', proof, signer]],
     ['completed', 'JobCompleted', ['history.signatures', proof, signer]],
+    ['settled', 'JobLocked', ['history.signatures', 'lock.terms']],
+    ['failed', 'JobFailed', ['history.signatures', 'history.calls']],
+    ['unborne', 'JobDisputed', ['history.signatures', 'history.calls']],
     ['upheld', 'DisputeResolved', ['history.signatures', 'dispute.evidence']],
     ['repaid', 'DisputeResolved', ['history.signatures', 'dispute.evidence']],
   ])('shows by accounts and events what happened: %s, %s', async (job, event, unchecked) => {

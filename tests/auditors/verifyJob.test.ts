@@ -31,6 +31,7 @@ async function verify(name: JobName, client: ClientEvidence = {}) {
 
 const ALWAYS = [
   ...['history.signatures', 'history.authenticity', 'history.sequence', 'history.states'],
+  'history.calls',
   ...['lock.address', 'lock.price', 'lock.terms', 'lock.balances'],
 ];
 const PAID = [

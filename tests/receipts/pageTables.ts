@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PublicKey } from '@solana/web3.js';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/client/codec.ts';
@@ -7,11 +9,15 @@ import { READ } from '../../programs/client/verify/answer/names.ts';
 import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
 import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { checkout } from '../../programs/tools/artifacts.ts';
 
 /** The kinds of account that a verification reads. */
 const ACCOUNTS = ['Job', 'Worker', 'Config', 'Model'];
 /** The instructions whose arguments it reads. */
-const INSTRUCTIONS = ['job_lock', 'job_prove', 'job_settle', 'job_complete', 'dispute_resolve'];
+const INSTRUCTIONS = [
+  ...['job_lock', 'job_acknowledge', 'job_prove', 'job_settle', 'job_complete', 'job_fail'],
+  ...['job_dispute', 'dispute_resolve'],
+];
 /** The events of other accounts than the job that a verification reads. */
 const OTHER_EVENTS = [
   ...['CreditOpened', 'CreditBought', 'CreditWithdrawn', 'SpenderSet', 'LimitSet', 'ClaimPaid'],
@@ -64,6 +70,20 @@ export function pageTables(): string[] {
     listed(NOT_PROVEN),
     listed([...READ]),
   ];
+}
+
+/** Of each event the fields of the page that only a node says: always, and without an account. */
+export function saidByNodes(): Record<string, [always: string, closed: string]> {
+  const page = readFileSync(join(checkout, 'docs/receipt.md'), 'utf8');
+  const section = page.split('\n### What only a node says\n')[1]?.split('\n#')[0] ?? '';
+  const [table = ''] = section.split('\n| event | possible in');
+  const rows = [...table.matchAll(/^\| `(\w+)` \| (.*?) ?\| (.*?) ?\|$/gm)];
+  return Object.fromEntries(
+    rows.map(([, event = '', ...cells]) => {
+      const [always = '', closed = ''] = cells.map((cell) => cell.replaceAll('`', ''));
+      return [event, [always, closed]];
+    }),
+  );
 }
 
 const layout = ([name, discriminator, fields]: readonly [string, string, readonly Field[]]) =>

@@ -227,20 +227,36 @@ export function isBefore(
 }
 
 /** The instructions whose arguments rules look at. Each names its job. */
-type CallName = 'job_lock' | 'job_prove' | 'job_settle' | 'job_complete' | 'dispute_resolve';
+export type CallName =
+  | 'job_lock'
+  | 'job_acknowledge'
+  | 'job_prove'
+  | 'job_settle'
+  | 'job_complete'
+  | 'job_fail'
+  | 'job_dispute'
+  | 'dispute_resolve';
+
+/** What an instruction asked for. */
+export interface AskedCall {
+  /** Its arguments. */
+  readonly values: Record<string, Value>;
+  /** The address of an account by its name. */
+  readonly account: (name: string) => string;
+}
 
 /**
- * The arguments of the call that emitted an event: the last one about its job before it, at the top
- * level or below. A transaction may have such calls about many jobs, by other programs too.
+ * The call that emitted an event: the last one about its job before it, at the top level or below. A
+ * transaction may have such calls about many jobs, by other programs too.
  *
  * @param names of the instructions that emit such an event
  * @returns undefined where no such call is shown
  */
-export function argumentsOf(
+export function callOf(
   event: PlacedEvent & { readonly data: { readonly job: PublicKey } },
   names: readonly CallName[],
   programId: PublicKey,
-): Record<string, Value> | undefined {
+): AskedCall | undefined {
   const { transaction, instructionIndex, innerIndex } = event;
   const outer = transaction.instructions[instructionIndex];
   const calls = outer ? [outer, ...outer.inner.slice(0, innerIndex)] : [];
@@ -248,8 +264,9 @@ export function argumentsOf(
     if (call.programId !== programId.toBase58()) continue;
     for (const name of names) {
       if (call.accounts[accountPosition(name, 'job')] !== event.data.job.toBase58()) continue;
-      const found = readArguments(name, call.data);
-      if (found) return found;
+      const values = readArguments(name, call.data);
+      const account = (named: string) => call.accounts[accountPosition(name, named)] ?? '';
+      if (values) return { values, account };
     }
   }
   return undefined;

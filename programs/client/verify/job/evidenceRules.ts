@@ -5,9 +5,10 @@ import type { EvidenceArguments } from '../../instructions.ts';
 import { areBytesEqual, concatBytes } from '../../platform/bytes.ts';
 import { proofMessage, receiptMessage, type SignedMessage, verifyHashed } from '../../proof.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
-import { argumentsOf, type PlacedEvent, workersInForce } from './evidence.ts';
+import { noCall } from './callRules.ts';
+import { callOf, type PlacedEvent, workersInForce } from './evidence.ts';
 import type { JobRecord } from './record.ts';
-import { NODE_SAYS_WHO_SIGNED, NOT_SHOWN, type Rule, rule } from './rule.ts';
+import { NODE_SAYS_WHO_SIGNED, type Rule, rule } from './rule.ts';
 
 const NO_HASH = new Uint8Array(32);
 
@@ -24,12 +25,9 @@ export const evidence: Rule = rule(
   ({ JobProven, JobSettled, DisputeResolved }, record) => {
     const { verdict, evidenceHash } = DisputeResolved.data;
     const { programId } = record.addresses;
-    const given = argumentsOf(DisputeResolved, ['dispute_resolve'], programId) as Given | undefined;
-    if (given === undefined) {
-      return DisputeResolved.transaction.message
-        ? fails('No instruction of the transaction gives the verdict.')
-        : notCheckable(NOT_SHOWN);
-    }
+    const call = callOf(DisputeResolved, ['dispute_resolve'], programId);
+    if (call === undefined) return noCall(DisputeResolved, 'gives the verdict');
+    const given = call.values as unknown as Given;
     if (given.verdict !== verdict) return fails(`The verdict that was given is ${given.verdict}.`);
     if (verdict === 'rejected') {
       return compare(

@@ -78,7 +78,10 @@ export const authenticity = historyRule('history.authenticity', (record) => {
 /** The lock first, then every change in the order in which the ledger executed it, none missing. */
 export const sequence = historyRule('history.sequence', (record) => {
   const { events, unread, isComplete } = record;
-  const misplaced = events.filter((event, index) => !follows(event, events[index - 1]));
+  const falls = createFalls();
+  const misplaced = events.filter(
+    (event, index) => falls(event) || !follows(event, events[index - 1]),
+  );
   if (misplaced.length > 0) {
     const named = misplaced.map(({ name, data }) => `${name} (${data.jobSequence})`);
     return fails(`Out of place on the ledger: ${named.join(', ')}.`);
@@ -89,6 +92,20 @@ export const sequence = historyRule('history.sequence', (record) => {
     unread.length > 0 ? ` Unread, but without effect on the job: ${unread.length}.` : '';
   return holds(`${events.map(({ name }) => name).join(', ')}; none is missing.${ignored}`);
 });
+
+/** What only grows: the ledger's Clock, and how often an account was changed. */
+const NEVER_FALL = ['unixTime', 'creditSequence', 'workerSequence', 'treasurySequence'];
+
+/** Whether an event says less of something than the last one before it that has it. */
+function createFalls(): (event: JobEvent) => boolean {
+  const last = new Map<string, bigint>();
+  return ({ data }) => {
+    const said = Object.entries(data).filter(([field]) => NEVER_FALL.includes(field));
+    const isFallen = said.some(([field, amount]) => amount < (last.get(field) ?? amount));
+    for (const [field, amount] of said) last.set(field, amount as bigint);
+    return isFallen;
+  };
+}
 
 function follows(event: JobEvent, previous: JobEvent | undefined): boolean {
   if (event.data.slot !== event.transaction.slot) return false;

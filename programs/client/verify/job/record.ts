@@ -66,7 +66,7 @@ export function isOneEvent(one: PlacedEvent, other: PlacedEvent): boolean {
 }
 
 /** What an acknowledgement says when it puts no proof aside. */
-const NO_PROOF = {
+export const NO_PROOF = {
   voidedWorker: PublicKey.default,
   voidedAttempt: 0,
   voidedOutputHash: new Uint8Array(32),

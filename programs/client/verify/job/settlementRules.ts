@@ -6,7 +6,7 @@ import { chargeCredits } from '../../pricing.ts';
 import { compare, type Finding, fails, holds, notCheckable } from '../check.ts';
 import {
   allTransfers,
-  argumentsOf,
+  callOf,
   type PlacedEvent,
   type Transfer,
   transfersOf,
@@ -27,11 +27,11 @@ export const signer = rule('settlement.signer', ['JobSettled'], ({ JobSettled },
   if (way === undefined && !isUnknown) {
     return fails(`${JobSettled.data.settledBy} did not sign the settlement.`);
   }
-  const asked = argumentsOf(JobSettled, ['job_settle', 'job_complete'], programId);
+  const asked = callOf(JobSettled, ['job_settle', 'job_complete'], programId);
   if (asked === undefined) {
     return isUnknown ? unknown : fails('No instruction of the transaction settles the job.');
   }
-  const { deliveredHash, signature: _, ...others } = asked;
+  const { deliveredHash, signature: _, ...others } = asked.values;
   const signed = deliveredHash ? { ...others, outputHash: deliveredHash } : others;
   const data: object = JobSettled.data;
   const settled = new Map<string, Value>(Object.entries(data));

@@ -1,6 +1,7 @@
 import { formatJobId } from '../../jobId.ts';
 import type { Check } from '../check.ts';
 import * as account from './accountRules.ts';
+import { calls } from './callRules.ts';
 import { card } from './cardRules.ts';
 import type { ClientEvidence } from './clientEvidence.ts';
 import * as delivery from './deliveryRules.ts';
@@ -33,7 +34,7 @@ export interface JobSummary {
 
 /** In the order of a job's life. */
 const RULES: readonly Rule[] = [
-  ...[signatures, authenticity, sequence, states],
+  ...[signatures, authenticity, sequence, states, calls],
   ...[lock.address, lock.price, lock.terms, lock.balances, card],
   ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
   ...[delivery.output, delivery.receipt, delivery.request, delivery.answer],

@@ -1,15 +1,17 @@
 import type { Value } from '../../codec.ts';
+import type { Events } from '../../events.ts';
 import {
   ARBITRATION_WINDOW_SECONDS,
   DISPUTE_WINDOW_SECONDS,
   JOB_TIMEOUT_SECONDS,
 } from '../../generated/constants.ts';
-import type { JobLockInput } from '../../generated/instructions.ts';
+import { areBytesEqual } from '../../platform/bytes.ts';
 import { lockCredits } from '../../pricing.ts';
 import { proofMessage, verifyHashed } from '../../proof.ts';
 import { compare, fails, holds, notCheckable, show } from '../check.ts';
-import { argumentsOf, workersInForce } from './evidence.ts';
-import { eventsNamed, isOneEvent } from './record.ts';
+import { noCall } from './callRules.ts';
+import { type AskedCall, callOf, workersInForce } from './evidence.ts';
+import { eventsNamed, isOneEvent, type JobEvent, NO_PROOF } from './record.ts';
 import { judgeBalances, NOT_SHOWN, rule } from './rule.ts';
 
 /** The job is where only this wallet's job of this id can be, and all that follows is about the same. */
@@ -53,31 +55,38 @@ export const price = rule('lock.price', ['JobLocked'], ({ JobLocked }) => {
 /** Who locked the job signed its id, its token limit and its highest price. Its times are the program's. */
 export const terms = rule('lock.terms', ['JobLocked'], ({ JobLocked }, { addresses }) => {
   const { data, transaction } = JobLocked;
-  const { jobId, tokenLimit, lockedCredits } = data;
-  const asked = argumentsOf(JobLocked, ['job_lock'], addresses.programId) as
-    | JobLockInput
-    | undefined;
-  if (!asked && transaction.message)
-    return fails('No instruction of the transaction locks the job.');
-  if (asked && lockedCredits > asked.maxCredits) {
-    return fails(
-      `${lockedCredits} credits were locked, and at most ${asked.maxCredits} were signed.`,
-    );
+  const { lockedCredits } = data;
+  const call = callOf(JobLocked, ['job_lock'], addresses.programId);
+  if (!call && transaction.message) return noCall(JobLocked, 'locks the job');
+  const most = call?.values.maxCredits as bigint | undefined;
+  if (most !== undefined && lockedCredits > most) {
+    return fails(`${lockedCredits} credits were locked, and at most ${most} were signed.`);
   }
   const found = compare(
     {
       'the time for the work': [data.jobTimeoutSeconds, JOB_TIMEOUT_SECONDS],
       'the time for a dispute': [data.disputeWindowSeconds, DISPUTE_WINDOW_SECONDS],
       'the time for the arbiter': [data.arbitrationWindowSeconds, ARBITRATION_WINDOW_SECONDS],
-      ...(asked && {
-        'the id': [jobId, asked.jobId],
-        'the token limit': [tokenLimit, asked.tokenLimit],
-      }),
+      ...(call && askedIn(call, data)),
     },
-    `Of at most ${asked?.maxCredits} credits that were signed, ${lockedCredits} were locked.`,
+    `Of at most ${most} credits that were signed, ${lockedCredits} were locked.`,
   );
-  return asked || found.verdict === 'fails' ? found : notCheckable(NOT_SHOWN);
+  return call || found.verdict === 'fails' ? found : notCheckable(NOT_SHOWN);
 });
+
+/** What the signer of a lock, or its gateway, controls, and whose limits count it. */
+function askedIn({ values, account }: AskedCall, data: Events['JobLocked']) {
+  const [signer, gateway] = [account('signer'), account('gateway')];
+  const isWallets = signer === data.wallet.toBase58();
+  const isGateways = !isWallets && data.controller.toBase58() === gateway;
+  return {
+    'the id': [data.jobId, values.jobId as Value],
+    'the token limit': [data.tokenLimit, values.tokenLimit as Value],
+    'the rent payer': [data.rentPayer, account('payer')],
+    'the controller': [data.controller, isGateways ? gateway : signer],
+    'the day': [data.limitDay, isWallets ? 0 : data.spentDay],
+  } as const;
+}
 
 /** The wallet's credits moved from available to locked, and its day's sum grew by them. */
 export const balances = rule('lock.balances', ['JobLocked'], ({ JobLocked }, record) => {
@@ -89,13 +98,31 @@ export const balances = rule('lock.balances', ['JobLocked'], ({ JobLocked }, rec
   });
 });
 
-/** Attempts grow, so that a late acknowledgement of an earlier worker changes nothing. */
+/**
+ * Attempts grow, so that a late acknowledgement of an earlier worker changes nothing. Each says which
+ * proof it put aside.
+ */
 export const attempts = rule('work.attempts', ['JobAcknowledged'], (_events, record) => {
   const given = eventsNamed(record, 'JobAcknowledged').map(({ data }) => data);
+  const wrong = record.events.find((event, index) => !putsAside(event, record.events[index - 1]));
+  if (wrong)
+    return fails(`Change ${wrong.data.jobSequence} put another proof aside than was there.`);
   const isGrowing = given.every(({ attempt }, index) => attempt > (given[index - 1]?.attempt ?? 0));
   const named = given.map(({ attempt, worker }) => `${attempt}: ${worker.toBase58()}`).join(', ');
   return isGrowing ? holds(`Attempt ${named}.`) : fails(`The attempts do not grow: ${named}.`);
 });
+
+function putsAside(event: JobEvent, previous: JobEvent | undefined): boolean {
+  const { name, data } = event;
+  if (name !== 'JobAcknowledged' || previous?.data.jobSequence !== data.jobSequence - 1)
+    return true;
+  const proven = previous.name === 'JobProven' ? previous.data : undefined;
+  return (
+    data.voidedWorker.equals(proven?.worker ?? NO_PROOF.voidedWorker) &&
+    data.voidedAttempt === (proven?.attempt ?? NO_PROOF.voidedAttempt) &&
+    areBytesEqual(data.voidedOutputHash, proven?.outputHash ?? NO_PROOF.voidedOutputHash)
+  );
+}
 
 /** The worker that was given the job last is the one that did it. */
 export const assignment = rule(
@@ -122,15 +149,11 @@ export const assignment = rule(
 /** The program verified the worker's signature, and so does this check, of exactly this proof. */
 export const signature = rule('proof.signature', ['JobProven'], ({ JobProven }, record) => {
   const { programId } = record.addresses;
-  const given = argumentsOf(JobProven, ['job_prove', 'job_complete'], programId);
-  if (given === undefined) {
-    return JobProven.transaction.message
-      ? fails('No instruction of the transaction brings the signature of this proof.')
-      : notCheckable(NOT_SHOWN);
-  }
+  const given = callOf(JobProven, ['job_prove', 'job_complete'], programId);
+  if (given === undefined) return noCall(JobProven, 'brings the signature of this proof');
   const { proofKey: publicKey } = JobProven.data;
   const message = proofMessage({ ...JobProven.data, programId });
-  return verifyHashed({ publicKey, message, signature: given.signature as Uint8Array })
+  return verifyHashed({ publicKey, message, signature: given.values.signature as Uint8Array })
     ? holds(`${publicKey} signed the sha256 of the proof's ${message.length} bytes.`)
     : fails(`The signature is not ${publicKey}'s of this proof.`);
 });

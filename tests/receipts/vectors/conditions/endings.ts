@@ -233,7 +233,10 @@ function accounts({ jobs: { alone, acknowledged, repaid } }: Subjects): Conditio
     const charge = { charged_credits: number(0), counted_tokens: 0, ended_after_seconds: 0 };
     const given = { worker, acknowledged_after_seconds: since.toNumber(), attempt: 2 };
     return all(
-      inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', set({ attempt: 2 })),
+      inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', ({ worker, output_hash }) => ({
+        ...{ attempt: 2, voided_attempt: 1, voided_worker: worker },
+        voided_output_hash: output_hash,
+      })),
       inAccount(
         alone,
         'Job',
@@ -253,7 +256,13 @@ function accounts({ jobs: { alone, acknowledged, repaid } }: Subjects): Conditio
   ] as [string, string, string];
   const is = 'holds account.state';
   return [
-    ...rows(alone, { 'an acknowledgement that puts a proof aside': [proofAside, is] }),
+    ...rows(alone, {
+      'an acknowledgement that puts a proof aside': [proofAside, `${is} work.attempts`],
+      'an acknowledgement that says of no proof that it put it aside': [
+        inPlaceOf(alone, 'JobSettled', 'JobAcknowledged', set({ attempt: 2 })),
+        'fails work.attempts',
+      ],
+    }),
     ...rows(acknowledged, {
       'an acknowledgement 5 s later than its completion': [
         later(acknowledged, 'JobAcknowledged', given),

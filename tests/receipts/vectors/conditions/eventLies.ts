@@ -17,29 +17,14 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         set({ treasury_share_basis_points: 1_501 }),
         'fails settlement.share account.state',
       ],
-      'the token limit that was signed': [
-        set({ token_limit: 7 }),
-        'fails lock.terms account.state',
-      ],
-      'the time for the work': [
-        set({ job_timeout_seconds: 121 }),
-        'fails lock.terms account.state',
-      ],
-      'the time for a dispute': [
-        set({ dispute_window_seconds: 61 }),
-        'fails lock.terms account.state',
-      ],
-      'the time for the arbiter': [
-        set({ arbitration_window_seconds: 86_401 }),
-        'fails lock.terms account.state',
-      ],
     },
     JobAcknowledged: {
       'the id of the job in a later event': [flip('job_id'), 'fails lock.address'],
       'the slot of an event': [plus(1, 'slot'), 'fails history.sequence'],
+      'the attempt whose proof was put aside': [set({ voided_attempt: 1 }), 'fails work.attempts'],
       'the worker that was given the job': [
         set({ worker: STRANGER }),
-        'fails work.assignment account.state',
+        'fails history.calls work.assignment account.state',
       ],
     },
     JobProven: {
@@ -72,6 +57,10 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         plus(1, 'treasury_base_units'),
         'fails settlement.share settlement.treasury_payment',
       ],
+      'how often the account of the credits was changed': [
+        set({ credit_sequence: number(1) }),
+        'fails history.sequence, not_checkable settlement.balances',
+      ],
       'who settled': [set({ settled_by: STRANGER }), 'fails settlement.signer account.state'],
       'the credits available after the settlement': [
         plus(1, 'available_credits'),
@@ -83,21 +72,47 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
       ],
     },
   },
+  // Its transaction locks no other job.
+  open: {
+    JobLocked: {
+      'the token limit that was signed': [
+        set({ token_limit: 7 }),
+        'fails lock.terms account.state',
+      ],
+      'who paid the rent': [set({ rent_payer: STRANGER }), 'fails lock.terms account.state'],
+      'whose job it is to control': [
+        set({ controller: STRANGER }),
+        'fails lock.terms account.state',
+      ],
+      'the time for the work': [
+        set({ job_timeout_seconds: 121 }),
+        'fails lock.terms account.state',
+      ],
+      'the time for a dispute': [
+        set({ dispute_window_seconds: 61 }),
+        'fails lock.terms account.state',
+      ],
+      'the time for the arbiter': [
+        set({ arbitration_window_seconds: 86_401 }),
+        'fails lock.terms account.state',
+      ],
+    },
+  },
   reassigned: {
     JobLocked: {
       'the day whose limit counts the lock': [
         set({ limit_day: 0 }),
-        'fails lock.balances settlement.balances account.state',
+        'fails lock.terms lock.balances settlement.balances account.state',
       ],
     },
     JobAcknowledged: {
       'when the job was acknowledged first': [
         (fields) => (fields.attempt === 1 ? plus(121, 'unix_time')(fields) : {}),
-        'fails deadline.acknowledged',
+        'fails history.sequence deadline.acknowledged',
       ],
       'the first attempt': [
         (fields) => (fields.attempt === 1 ? { attempt: 2 } : {}),
-        'fails work.attempts',
+        'fails history.calls work.attempts',
       ],
     },
   },
@@ -149,7 +164,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
     JobDisputed: {
       "the client's hash, so that it is the proven one": [
         ({ output_hash }) => ({ client_hash: output_hash }),
-        'fails dispute.opened account.state',
+        'fails history.calls dispute.opened account.state',
       ],
       'the end of arbitration': [plus(1, 'arbitration_ends_at'), 'fails dispute.opened'],
     },
@@ -193,7 +208,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
     JobDisputed: {
       'who opened a dispute, so that the wallet could not amend it': [
         set({ disputed_by_wallet: true }),
-        'fails dispute.amended',
+        'fails history.calls dispute.amended',
       ],
     },
     DisputeAmended: {
@@ -203,7 +218,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
       ],
       'the hash that the wallet put in place of its controller’s': [
         set({ client_hash: Array(32).fill(9) }),
-        'fails account.state',
+        'fails history.calls account.state',
       ],
     },
     DisputeExpired: {
@@ -215,6 +230,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
   },
   failed: {
     JobFailed: {
+      'why it failed': [set({ reason: { LeaseLost: {} } }), 'fails history.calls account.state'],
       'what came back after a failure': [
         set({ returned_credits: number(7) }),
         'fails failure.returned',

@@ -1,6 +1,22 @@
 import { Keypair } from '@solana/web3.js';
-import { encodeEvent, type Fieldwise, fieldsOf, number, plus, set } from '../fields.ts';
-import { type Change, eventsOf, inAccount, inEvent, inTransaction } from '../nodeChanges.ts';
+import {
+  encodeEvent,
+  type Fieldwise,
+  fieldsOf,
+  type InstructionJson,
+  number,
+  plus,
+  set,
+} from '../fields.ts';
+import {
+  anyEvent,
+  type Change,
+  eventsOf,
+  inAccount,
+  inEvent,
+  inTransaction,
+  type TransactionJson,
+} from '../nodeChanges.ts';
 import { type Condition, rows, type Subjects } from './condition.ts';
 
 const STRANGER = Keypair.generate().publicKey;
@@ -78,6 +94,11 @@ function balances({ jobs: { open, failed } }: Subjects): Condition[] {
   ];
 }
 
+/** One call more, in front of all others of the last instruction or behind them. */
+function added(shown: object, call: InstructionJson, where: 'push' | 'unshift' = 'push'): void {
+  (shown as TransactionJson).meta.innerInstructions.at(-1)?.instructions[where](call);
+}
+
 function work({ jobs: { alone, retried } }: Subjects): Condition[] {
   const other = (fields: object) => inEvent(alone, 'JobSettled', set({ ...fields }));
   const unlike = 'of the settlement than of the proof';
@@ -99,6 +120,16 @@ function work({ jobs: { alone, retried } }: Subjects): Condition[] {
       ],
     }),
     ...rows(retried, {
+      'the attempt of an earlier completion, acknowledged once more': [
+        inTransaction(retried, 'JobCompleted', (shown) => {
+          for (const call of eventsOf(shown, 'JobCompleted', retried)) {
+            const data = encodeEvent('JobCompleted', { ...fieldsOf(call), job_sequence: 4 });
+            added(shown, { ...call, data });
+          }
+          return shown;
+        }),
+        'fails work.attempts',
+      ],
       'a first attempt of 0': [
         inEvent(retried, 'JobAcknowledged', set({ attempt: 0 })),
         'fails work.attempts',
@@ -126,8 +157,24 @@ function purchases({ jobs: { settled } }: Subjects): Condition[] {
   const withdrawn = (locked: number) =>
     recast('CreditWithdrawn', set({ destination: STRANGER, locked_credits: number(locked) }));
   const limits = { limit_per_job_credits: number(0), limit_per_day_credits: number(0) };
+  /** A second purchase of the same number, and of a credit more. */
+  const twice = (in_: 'CreditBought' | 'JobLocked', where?: 'unshift'): Change => {
+    return (node) =>
+      inTransaction(in_ === 'JobLocked' ? settled : undefined, in_, (shown) => {
+        const data = encodeEvent('CreditBought', {
+          ...anyEvent(node, 'CreditBought'),
+          ...plus(1, 'available_credits')(anyEvent(node, 'CreditBought') as never),
+        });
+        const [call] = eventsOf(shown, in_) as [InstructionJson];
+        added(shown, { ...call, data }, where);
+        return shown;
+      })(node);
+  };
   const [holds, fails] = ['holds lock.balances', 'fails lock.balances'];
   return rows(settled, {
+    'two purchases of one number, the right one in front': [twice('CreditBought'), fails],
+    'two purchases of one number, the right one behind': [twice('CreditBought', 'unshift'), holds],
+    'a purchase of the number of another, beside the lock': [twice('JobLocked'), fails],
     'a payment before the first lock': [claim(0), holds],
     'a payment of another amount before the first lock': [claim(1), fails],
     'a withdrawal before the first lock': [withdrawn(0), holds],

@@ -38,6 +38,7 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
   const index = (transactionIndex: number) =>
     inTransaction(alone, 'JobProven', (shown) => ({ ...shown, transactionIndex }));
   const now = inAccount(worker, 'Worker', set(KEY));
+  const previous = { previous_proof_key: registered.proof_key };
   const registration = (place: Place) =>
     inTransaction(undefined, 'WorkerRegistered', (shown) => ({ ...shown, ...placed(place) }));
   const recastAsUpdate: Change = inTransaction(undefined, 'WorkerRegistered', (shown) => {
@@ -79,6 +80,25 @@ export function workerConditions({ jobs: { alone }, node }: Subjects): Condition
     'another key on record in its slot, behind it': [
       all(update(KEY, { slot, transactionIndex: 2 }), now, index(1)),
       holds,
+    ],
+    'another key on record in its slot, of a place in the list alone': [
+      all(
+        update(KEY, { slot }),
+        now,
+        index(1),
+        inList(authority, ([newest, ...rows]) => [
+          { ...newest, transactionIndex: 0 } as never,
+          ...rows,
+        ]),
+      ),
+      holds,
+    ],
+    'another key on record before the proof, behind that of the proof': [
+      all(
+        update({ ...KEY, ...previous }, { slot: before }),
+        inAccount(worker, 'Worker', set({ ...KEY, ...previous })),
+      ),
+      fails,
     ],
     'another key on record in its slot, of no place in it': [
       all(update(KEY, { slot }), now, index(1)),
