@@ -10,6 +10,7 @@ import { asCommandError, messageOf } from './terminal/asCommandError.ts';
 export interface GivenOptions {
   readonly request?: string;
   readonly salt?: Uint8Array;
+  readonly answerDetails?: Uint8Array;
   readonly output?: string;
   readonly receipt?: string;
   readonly card?: string;
@@ -18,7 +19,7 @@ export interface GivenOptions {
 
 /** What the command was given to compare. An option of its own goes before the saved answer. */
 export async function readClient(
-  { output, receipt, request, salt, card, maxBytes }: GivenOptions,
+  { output, receipt, request, salt, answerDetails, card, maxBytes }: GivenOptions,
   answer: SavedAnswer | undefined,
 ): Promise<ClientEvidence> {
   const saved: ClientEvidence = answer ? evidenceIn(answer) : {};
@@ -34,6 +35,7 @@ export async function readClient(
     // It may come from a file of headers, whose lines end in CR LF.
     ...(receipt !== undefined && { receipt: receipt.trim() }),
     ...(salt && { salt }),
+    ...(answerDetails && { answerDetails }),
     request: await readSaved(request, (bytes) => readRequest(bytes, maxBytes)),
     card: card === undefined ? undefined : new TextDecoder().decode(await readBytes(card)),
   };

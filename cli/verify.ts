@@ -61,7 +61,12 @@ export function createVerifyCommand(): Command {
       ).conflicts('output'),
     )
     .option('--request <file>', 'the JSON body that was sent, to check the question')
-    .option('--salt <hex>', "the request's salt; default: of --response", parseSalt)
+    .option('--salt <hex>', "the request's salt; default: of --response", parseHash)
+    .option(
+      '--answer-details <hex>',
+      'what the proof binds beside the question; default: of --response',
+      parseHash,
+    )
     .option('--output <file>', 'the received text, to compare its hash; - reads it from stdin')
     .option('--receipt <receipt>', 'the delivery receipt of the text')
     .option('--card <file>', "the card of the job's model, to compare with what was pinned")
@@ -193,7 +198,7 @@ async function readStack(): Promise<Required<LedgerOptions>> {
   return { rpc, program: parseAddress(stack.programId) };
 }
 
-function parseSalt(text: string): Uint8Array {
+function parseHash(text: string): Uint8Array {
   if (/^[0-9a-f]{64}$/.test(text)) return hexToBytes(text);
   throw new InvalidArgumentError('It must be 64 hex digits, in lower case.');
 }

@@ -51,8 +51,10 @@ export interface ChunkHead {
  */
 export function createDeltaData(head: ChunkHead) {
   const before = `${eventData(head).slice(0, -1)},"choices":[{"index":0,"delta":`;
-  return (delta: object, finishReason: string | null = null): string =>
-    `${before}${eventData(delta)},"finish_reason":${JSON.stringify(finishReason)}}]}`;
+  return (delta: object, finishReason: string | null = null, more: object = {}): string => {
+    const behind = Object.keys(more).length === 0 ? '' : `,${eventData(more).slice(1, -1)}`;
+    return `${before}${eventData(delta)},"finish_reason":${JSON.stringify(finishReason)}}]${behind}}`;
+  };
 }
 
 /** What a JSON text may hold, beside its bytes. */

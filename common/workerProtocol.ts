@@ -37,6 +37,16 @@ export const STATUS_OF_WORKER_ERROR = {
 
 export type WorkerErrorCode = keyof typeof STATUS_OF_WORKER_ERROR;
 
+/** Why an answer ended, in the words of the format. Model servers spell them otherwise. */
+export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
+
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+/** Why a gateway stops an answer: its job's end is near, or its client left. */
+export const STOP_REASONS = ['deadline', 'client_gone'] as const;
+
+export type StopReason = (typeof STOP_REASONS)[number];
+
 /** A gateway stops an answer that still runs this long before the refund is due. */
 export const STOP_BEFORE_END_SECONDS = 15n;
 

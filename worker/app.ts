@@ -166,10 +166,10 @@ function createApp(parts: {
   });
 
   app.post('/jobs/:job_address/stop', async ({ headers, body, params }, response) => {
-    const { attempt } = parse(stopRequest, readJson(body));
+    const { attempt, reason } = parse(stopRequest, readJson(body));
     const job = parse(stopPath, params).job_address;
     const signer = authenticate({ kind: 'stop', headers, body, job, attempt });
-    await jobs.stop(job, attempt, signer);
+    await jobs.stop({ address: job, attempt, reason }, signer);
     response.json({ stopped: true });
   });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FINISH_REASONS } from '../../common/workerProtocol.ts';
 import { chatCompletionRequest } from './chatCompletion.ts';
 import { route } from './route.ts';
 import {
@@ -13,8 +14,6 @@ import {
   usage,
   usdc,
 } from './values.ts';
-
-export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
 
 const finishReason = z
   .enum(FINISH_REASONS)
@@ -47,6 +46,8 @@ const completionUsage = usage
   })
   .describe('`completion_tokens` is what is charged: those of the content, without any reasoning.');
 
+const hexHash = z.string().regex(/^[0-9a-f]{64}$/);
+
 /** With these fields and the ledger alone, anybody can check an answer. */
 const answerEvidence = z
   .object({
@@ -56,17 +57,20 @@ const answerEvidence = z
     credits_charged: credits.describe('What the settlement charges, and never more.'),
     usdc_value: usdc,
     output_hash: sha256Hash.nullable().describe('Of the whole text, as the worker signed it.'),
-    request_salt: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/)
+    request_salt: hexHash.describe(
+      'With it, the request can be checked against the proof, and a short one be guessed. Pass it ' +
+        'on only where the question may be read.',
+    ),
+    request_commitment: hexHash.nullable().describe('Binds the question, by `request_salt`.'),
+    answer_details: hexHash
+      .nullable()
       .describe(
-        'With it, the request can be checked against the proof, and a short one be guessed. Pass it ' +
-          'on only where the question may be read.',
+        'Binds finish reason, cut and reasoning. The worker signed the sha256 of both, joined.',
       ),
     delivery_receipt: z
       .string()
       .nullable()
-      .describe('Our signature that this text was delivered, for a dispute.'),
+      .describe('Our signature that this answer was delivered, for a dispute.'),
     escrow_tx: transactionSignature.describe('The lock.'),
     settlement_tx: transactionSignature
       .nullable()

@@ -35,6 +35,8 @@ const evidence: AnswerEvidence = {
   usdc_value: 0.08,
   output_hash: workerHash,
   request_salt: '5b3e9d1c7a6f48203e8d5c1b9a7f604e2d3c8b5a196f7e4d0c2b3a8f9e1d5c70',
+  request_commitment: '0d4f6b7a91c2e85d3f6a7b8c9d0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7081920',
+  answer_details: '7e1c5a9b3d2f4860a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718',
   delivery_receipt: `${wallet}.${'A'.repeat(86)}`,
   escrow_tx: escrowTx,
   settlement_tx: settlementTx,

@@ -6,12 +6,11 @@ import {
   TEXT_AGE_MS_MAX,
 } from '../../common/tokenizers/tokenCounts.ts';
 import { delay, systemTime, type Time } from '../../common/wait.ts';
-import type { WorkerErrorCode } from '../../common/workerProtocol.ts';
+import type { FinishReason, StopReason, WorkerErrorCode } from '../../common/workerProtocol.ts';
 import type { LedgerClock } from '../../programs/client/sender/ledgerClock.ts';
-import { FINISH_REASONS } from '../contracts/completionAnswer.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
 import type { JobDeadlines } from '../ledger/job.ts';
 import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
-import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import { commitmentTo, type WorkerClient, type WorkerTask } from '../workers/client.ts';
 import {
@@ -148,6 +147,12 @@ export async function* runAttempt(
 
 type Running = ReturnType<typeof begin>;
 
+/** How the worker says that its answer ended. */
+interface AnswerEnd {
+  reason: FinishReason;
+  truncated: 'deadline' | null;
+}
+
 /** An attempt while it runs. Times are milliseconds of `time`. */
 function begin(options: AttemptOptions) {
   const { time = systemTime } = options;
@@ -160,7 +165,7 @@ function begin(options: AttemptOptions) {
     text: '',
     reasoning: '',
     firstTokenMs: 0,
-    finishReason: undefined as FinishReason | undefined,
+    end: undefined as AnswerEnd | undefined,
     commitment: undefined as Uint8Array | undefined,
     /** When text or another sign of life last came. */
     aliveAtMs: startedMs,
@@ -173,7 +178,7 @@ function begin(options: AttemptOptions) {
     /** Aborts when the attempt has ended. */
     over: new AbortController(),
     /** Why the answer was stopped, if it was. */
-    stopped: undefined as 'deadline' | 'client_gone' | undefined,
+    stopped: undefined as StopReason | undefined,
     /** Why we cut the connection ourselves, if we did. */
     cut: undefined as 'overdue' | 'silent' | 'client_gone' | undefined,
   };
@@ -189,11 +194,11 @@ function leaveAnswer(running: Running): void {
   else cutConnection(running, 'client_gone');
 }
 
-function stop(running: Running, why: Running['stopped']): void {
+function stop(running: Running, why: StopReason): void {
   if (running.stopped) return;
   running.stopped = why;
   // A worker that the stop does not reach sends no proof in time, and that is what decides.
-  running.workers.stop(running.task).catch(() => undefined);
+  running.workers.stop(running.task, why).catch(() => undefined);
 }
 
 function cutConnection(running: Running, why: Running['cut']): void {
@@ -249,9 +254,8 @@ function take(
   noteLife(running);
   for (const event of events) {
     if (event.type === 'started') running.worker.engine = event.engine;
-    else if (event.type === 'finish') {
-      running.finishReason = running.stopped ? 'length' : finishReasonOf(event.reason);
-    } else if (event.type === 'proof') return { pieces, result: conclude(running, event.proof) };
+    else if (event.type === 'finish') running.end = event;
+    else if (event.type === 'proof') return { pieces, result: conclude(running, event.proof) };
     // Another has the job already.
     else if (running.cut === 'silent') {
       return { pieces, result: failed(running, 'worker_error', 'silent') };
@@ -301,16 +305,19 @@ function commitEarly(running: Running): void {
   }
 }
 
-/** Any other reason means that the model has finished. */
-function finishReasonOf(reason: string): FinishReason {
-  return FINISH_REASONS.find((known) => known === reason) ?? 'stop';
-}
-
 function conclude(running: Running, proof: WorkerProof): AttemptResult {
-  const { reservation, worker, task, text, reasoning, stopped } = running;
+  const { reservation, worker, task, text, reasoning, end } = running;
   if (!text) return failed(running, 'empty_output', 'no text');
+  if (!end) return failed(running, 'proof_missing', 'no finish reason');
   if (!isProofOf(text, proof)) return failed(running, 'output_mismatch', 'another hash');
-  const finishReason = running.finishReason ?? (stopped ? 'length' : 'stop');
+  const { reason: finishReason, truncated } = end;
+  // A worker that says so of an answer that was not stopped could not be caught later.
+  if (truncated && !(running.stopped === truncated && finishReason === 'length')) {
+    return failed(running, 'proof_invalid', 'not stopped');
+  }
+  const requestCommitment = committed(running);
+  const details = answerDetails({ finishReason, truncated, reasoning, toolCalls: [] });
+  const statement = statementOf({ requestCommitment, answerDetails: details });
   return {
     kind: 'whole',
     answer: {
@@ -320,15 +327,17 @@ function conclude(running: Running, proof: WorkerProof): AttemptResult {
       text,
       reasoning,
       finishReason,
-      isTruncated: stopped === 'deadline' && finishReason === 'length',
-      proof: { ...proof, requestCommitment: committed(running) },
+      isTruncated: truncated !== null,
+      requestCommitment,
+      answerDetails: details,
+      proof: { ...proof, statement },
     },
   };
 }
 
 /** The result of an attempt that ended by an error. @throws an error of our own */
 function judgeError(running: Running, error: unknown): UnprovenResult {
-  const { cut, task, text, reasoning, finishReason, clock, deadlines } = running;
+  const { cut, task, text, reasoning, end, clock, deadlines } = running;
   if (cut === 'client_gone') return { kind: 'client_gone' };
   if (cut === 'overdue') return overdue(running);
   if (!(error instanceof WorkerFailedError)) throw error;
@@ -341,7 +350,7 @@ function judgeError(running: Running, error: unknown): UnprovenResult {
   }
   if (code === 'empty_output' && !text) {
     // A worker that claims so after little reasoning has failed like any other.
-    const isLimitReached = finishReason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
+    const isLimitReached = end?.reason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
     return isLimitReached ? { kind: 'limit_reached' } : failed(running, 'empty_output', code);
   }
   // A worker's clock may be ahead of ours by a little; sooner, it would be an excuse.

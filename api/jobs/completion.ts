@@ -4,6 +4,7 @@ import { creditsNumber, sha256Text } from '../../common/format.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { type Background, createBackground, within, withResolvers } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
+import type { ProvenOutput } from '../../programs/client/proof.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { toApiError } from '../contracts/errors.ts';
 import type { FormatCheck } from '../format/formatCheck.ts';
@@ -52,8 +53,8 @@ export interface CompletionServices extends AdmissionServices, Omit<DispatchServ
     wallet: string;
     durationsMs: ReturnType<Stages['durationsMs']>;
   }) => void;
-  /** Signs that this text was delivered; see the delivery receipt in SECURITY.md. */
-  signReceipt: (job: LockedJob, outputHash: Uint8Array) => Promise<string>;
+  /** Signs that this answer was delivered; see the delivery receipt in SECURITY.md. */
+  signReceipt: (job: LockedJob, output: ProvenOutput) => Promise<string>;
 }
 
 interface CompleteOptions {
@@ -171,7 +172,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
         modelId: job.model.id,
         created,
         escrowTx: job.escrowTx,
-        requestSalt: saltOf(job),
+        requestSalt: hexOf(job.requestSalt),
       },
     }),
     stages,
@@ -183,7 +184,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   path.observeJob({ job, wallet, durationsMs: stages.durationsMs() });
 }
 
-const saltOf = ({ requestSalt }: LockedJob): string => Buffer.from(requestSalt).toString('hex');
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function stagesOf({ observeStage }: RequestPath, response: Response): Stages {
   const { trace } = response.locals;
@@ -338,17 +339,18 @@ async function check(
 async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
   const { job, chat, response, delivery, stages, claim, isStream, created } = running;
   const { text, reasoning, finishReason, isTruncated, engine, reservation, attempt } = answer;
-  const { outputHash } = answer.proof;
   const [{ countedTokens, usage, creditsCharged }, deliveryReceipt, isFormatKept] =
     await Promise.all([
       countTokens(path.tokens, job, answer),
-      path.signReceipt(job, outputHash),
+      path.signReceipt(job, answer.proof),
       path.formats.judge(chat, answer),
     ]);
   const proof = {
     worker: reservation.worker.address,
     attempt,
-    outputHash: sha256Text(Buffer.from(outputHash).toString('hex')),
+    outputHash: sha256Text(hexOf(answer.proof.outputHash)),
+    requestCommitment: hexOf(answer.requestCommitment),
+    answerDetails: hexOf(answer.answerDetails),
     deliveryReceipt,
   };
   const result = { finishReason, isTruncated, usage, creditsCharged, isFormatKept, proof };
@@ -361,7 +363,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
     engine,
     modelId: job.model.id,
     escrowTx: job.escrowTx,
-    requestSalt: saltOf(job),
+    requestSalt: hexOf(job.requestSalt),
   });
   const pending = settleAnswer(path, { job, answer, countedTokens, stored, stages });
   void pending.result.then(claim.end);

@@ -7,6 +7,7 @@ import { chargeCredits } from '../../programs/client/pricing.ts';
 import {
   formatReceipt,
   type KeyHolder,
+  type ProvenOutput,
   receiptMessage,
   signHashedBy,
 } from '../../programs/client/proof.ts';
@@ -149,10 +150,10 @@ export function settleAnswer(
   return { result, record: work.trackToEnd(job, readRecord()) };
 }
 
-/** Signs that a text was delivered; see the delivery receipt in SECURITY.md. */
+/** Signs that an answer was delivered; see the delivery receipt in SECURITY.md. */
 export function createReceiptSigner(programId: PublicKey, signer: KeyHolder) {
-  return async (job: LockedJob, outputHash: Uint8Array): Promise<string> => {
-    const message = receiptMessage({ programId, job: job.address, outputHash });
+  return async (job: LockedJob, { outputHash, statement }: ProvenOutput): Promise<string> => {
+    const message = receiptMessage({ programId, job: job.address, outputHash, statement });
     return formatReceipt(signer.publicKey, await signHashedBy(message, signer));
   };
 }

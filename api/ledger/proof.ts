@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
+import type { FinishReason } from '../../common/workerProtocol.ts';
 import type { Job } from '../../programs/client/generated/types.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { type ProvenOutput, proofMessage, verifyHashed } from '../../programs/client/proof.ts';
-import type { FinishReason } from '../response/delivery.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
 import { actor, ignoreUnavailable, type LedgerContext } from './context.ts';
@@ -19,12 +19,15 @@ export interface WholeAnswer {
   /** What the worker says of its engine. */
   engine: string | null;
   text: string;
-  /** What the model thought before; neither proven nor charged. */
+  /** What the model thought before; proven and not charged. */
   reasoning: string;
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;
-  /** What the worker sent, and what it has to have signed about its request. */
+  /** Both halves of the statement that the worker has to have signed. */
+  requestCommitment: Uint8Array;
+  answerDetails: Uint8Array;
+  /** What the worker sent, and that statement. */
   proof: WorkerProof & ProvenOutput;
 }
 
@@ -75,7 +78,7 @@ export function isOfAttempt({ attempt, worker }: Job, answer: ProvenAnswer): boo
 
 /**
  * Whether the worker has recorded another proof of this attempt than it delivered. It would be charged
- * for by the counts that it names, and its client was shown others. The commitment is on no account:
+ * for by the counts that it names, and its client was shown others. The statement is on no account:
  * while the ledger shows no event, only the rest is compared.
  */
 export async function isContradicted(
@@ -84,7 +87,7 @@ export async function isContradicted(
   { job, answer }: Delivered,
 ): Promise<boolean> {
   if (!isOfAttempt(found, answer)) return false;
-  const { outputHash, promptTokens, completionTokens, requestCommitment } = answer.proof;
+  const { outputHash, promptTokens, completionTokens, statement } = answer.proof;
   const isSame =
     isEqual(found.outputHash, outputHash) &&
     found.promptTokens === promptTokens &&
@@ -92,7 +95,7 @@ export async function isContradicted(
   if (!isSame) return true;
   const reading = readRecorded(context, { job: job.address, attempt: found.attempt });
   const recorded = await reading.catch(ignoreUnavailable);
-  return recorded !== undefined && !isEqual(recorded.requestCommitment, requestCommitment);
+  return recorded !== undefined && !isEqual(recorded.statement, statement);
 }
 
 /** Fails a job whose worker contradicts itself. Its two proofs convict it. */
@@ -113,7 +116,7 @@ export async function failContradicted(
       output_hash: hex(proof.outputHash),
       prompt_tokens: proof.promptTokens,
       completion_tokens: proof.completionTokens,
-      request_commitment: hex(proof.requestCommitment),
+      statement: hex(proof.statement),
       signature: hex(proof.signature),
     },
   });

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { createDeltaData, eventData } from '../../common/format.ts';
+import type { FinishReason } from '../../common/workerProtocol.ts';
 import type {
   AnswerEvidence,
   ChatCompletion,
   ChatCompletionChunk,
-  FINISH_REASONS,
 } from '../contracts/completionAnswer.ts';
 import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
 import type { Piece } from '../workers/events.ts';
@@ -48,8 +48,6 @@ export function abortWhenLeft(response: ServerResponse): AbortSignal {
   else response.once('close', leave);
   return controller.signal;
 }
-
-export type FinishReason = (typeof FINISH_REASONS)[number];
 
 /** What is charged; shown as the answer's usage. */
 export type Usage = ChatCompletion['usage'];
@@ -102,6 +100,9 @@ interface AnswerProof {
   worker: string;
   attempt: number;
   outputHash: string;
+  /** Both halves of its statement, 64 hexadecimal digits each. */
+  requestCommitment: string;
+  answerDetails: string;
   deliveryReceipt: string;
 }
 
@@ -187,6 +188,8 @@ function evidenceOf(
     usdc_value: usage.cost,
     output_hash: proof?.outputHash ?? null,
     request_salt: identity.requestSalt,
+    request_commitment: proof?.requestCommitment ?? null,
+    answer_details: proof?.answerDetails ?? null,
     delivery_receipt: proof?.deliveryReceipt ?? null,
     escrow_tx: identity.escrowTx,
     settlement_tx: settlementTx,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
+import type { StopReason } from '../../common/workerProtocol.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import {
   type Json,
@@ -46,7 +47,7 @@ export function taskOf(
 /** The chat-completions fields that matter to an engine, all with a canonical form. */
 export type WorkerChat = Readonly<Record<string, Json | undefined>>;
 
-/** What a proof has to say of the request that `submit` sends for this task. */
+/** The half of a proof's statement that the request of this task gives. */
 export function commitmentTo({ requestSalt, chat, tokenLimit }: WorkerTask): Uint8Array {
   return requestCommitment(requestSalt, { ...chat, token_limit: tokenLimit });
 }
@@ -81,7 +82,7 @@ export function createWorkerClient(options: ClientOptions) {
     submit: (task: WorkerTask, signal: AbortSignal): AsyncGenerator<readonly WorkerEvent[]> =>
       failingAsWorker(readAnswer(postJob(options, task, signal), options.allowBuiltin)),
     /** Asks the worker to stop, send what it has and prove that. */
-    async stop(task: WorkerTask): Promise<void> {
+    async stop(task: WorkerTask, reason: StopReason): Promise<void> {
       const { attempt } = task;
       const signal = AbortSignal.timeout(STOP_TIMEOUT_MS);
       const path = `/jobs/${toBase58(task.jobAddress)}/stop`;
@@ -89,7 +90,7 @@ export function createWorkerClient(options: ClientOptions) {
         const response = await post(options, task, {
           kind: 'stop',
           path,
-          content: { attempt },
+          content: { attempt, reason },
           signal,
         });
         await leaveOpen(response.body);

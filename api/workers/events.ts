@@ -4,6 +4,8 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import {
+  FINISH_REASONS,
+  type FinishReason,
   RETRY_AFTER_SECONDS_MAX,
   STATUS_OF_WORKER_ERROR,
   TOKENS_MAX,
@@ -142,17 +144,19 @@ const proofEvent = z.object({
   signature: z.base64(),
 });
 
+/** Half of a character has no sha256: it would be proven as another text than it is delivered. */
+const text = z.string().refine((said) => said.isWellFormed());
+
 const chunkEvent = z.object({
   choices: z
     .array(
       z.object({
-        delta: z
-          .object({ content: z.string().nullish(), reasoning_content: z.string().nullish() })
-          .optional(),
-        finish_reason: z.string().nullish(),
+        delta: z.object({ content: text.nullish(), reasoning_content: text.nullish() }).optional(),
+        finish_reason: z.enum(FINISH_REASONS).nullish(),
       }),
     )
     .default([]),
+  truncated: z.literal('deadline').nullish(),
 });
 
 export interface WorkerProof {
@@ -162,7 +166,7 @@ export interface WorkerProof {
   signature: Uint8Array;
 }
 
-/** A piece of the answer, or of the reasoning before it, which is neither proven nor charged. */
+/** A piece of the answer, or of the reasoning before it, which is proven and not charged. */
 export interface Piece {
   type: 'content' | 'reasoning';
   text: string;
@@ -173,7 +177,8 @@ export type WorkerEvent =
   | Piece
   /** The worker works, and has neither yet. */
   | { type: 'alive' }
-  | { type: 'finish'; reason: string }
+  /** As the worker signed it. */
+  | { type: 'finish'; reason: FinishReason; truncated: 'deadline' | null }
   | { type: 'proof'; proof: WorkerProof };
 
 /** Far above an event with the longest text that any engine sends at once. */
@@ -237,12 +242,16 @@ function readEvent(event: string | undefined, data: string): WorkerEvent[] {
   if (event === 'error') {
     throw failureOf(parseEvent(errorBody, json).error);
   }
-  const [choice] = parseEvent(chunkEvent, json).choices;
+  const {
+    choices: [choice],
+    truncated = null,
+  } = parseEvent(chunkEvent, json);
   const { content, reasoning_content } = choice?.delta ?? {};
   const events: WorkerEvent[] = [];
   if (reasoning_content) events.push({ type: 'reasoning', text: reasoning_content });
   if (content) events.push({ type: 'content', text: content });
-  if (choice?.finish_reason) events.push({ type: 'finish', reason: choice.finish_reason });
+  if (choice?.finish_reason)
+    events.push({ type: 'finish', reason: choice.finish_reason, truncated });
   return events;
 }
 

@@ -7,6 +7,7 @@ import { Keypair, PublicKey } from '@solana/web3.js';
 import { createDeltaData } from '../../common/format.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
 import { type Json, requestCommitment } from '../../programs/client/proof.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
 import { createProofSigner } from '../../worker/jobs/proofSigner.ts';
 import { costMetrics, machineClockMs, serve, WORDS } from '../servers.ts';
 
@@ -34,6 +35,10 @@ const chunk = createDeltaData(head);
 const [FIRST_WORD = '', ...OTHER_WORDS] = WORDS.map((content) => chunk({ content }));
 const FIRST = events([chunk({ role: 'assistant' }), FIRST_WORD]);
 const OTHERS = events([...OTHER_WORDS, chunk({}, 'stop')]);
+const DETAILS = answerDetails({
+  finishReason: 'stop',
+  ...{ truncated: null, reasoning: '', toolCalls: [] },
+});
 const outputHash = createHash('sha256').update(WORDS.join('')).digest();
 
 const NO_SALT = Buffer.alloc(32);
@@ -113,8 +118,11 @@ async function generate(
   // Written data is sent at the end of this turn, and must not wait for the signature.
   await setImmediate();
   const counts = { promptTokens: 8, completionTokens: WORDS.length };
-  const commitment = requestCommitment(salt, request);
-  const proof = signProof({ ...job, outputHash, ...counts, requestCommitment: commitment });
+  const statement = statementOf({
+    requestCommitment: requestCommitment(salt, request),
+    answerDetails: DETAILS,
+  });
+  const proof = signProof({ ...job, outputHash, ...counts, statement });
   await others;
   return proof;
 }

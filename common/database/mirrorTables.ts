@@ -225,7 +225,7 @@ export const MIRROR_TABLES = {
     worker: nullIfNone,
     settled_by: nullIfNone,
     output_hash: ofProof((job) => job.outputHash),
-    request_commitment: UNKEPT,
+    statement: UNKEPT,
     proof_key: UNKEPT,
     prompt_tokens: ofProof((job) => job.promptTokens),
     completion_tokens: ofProof((job) => job.completionTokens),

@@ -1,5 +1,6 @@
 import {
   type Check,
+  type ClientEvidence,
   connectLedger,
   connectRpc,
   createAddresses,
@@ -11,7 +12,6 @@ import {
   NoAnswerError,
   PublicKey,
   type SentRequest,
-  type Statement,
   verifyJob,
 } from '@svc-inference/client/verify';
 
@@ -29,8 +29,10 @@ export interface Request {
   readonly salt?: string | undefined;
   /** What was asked, of a saved request. */
   readonly request?: Saved<SentRequest> | undefined;
-  /** What a saved answer says of its job. */
-  readonly answer?: Saved<Statement | undefined> | undefined;
+  /** 64 hex digits. */
+  readonly answerDetails?: string | undefined;
+  /** What a saved answer gives to compare. */
+  readonly answer?: Saved<ClientEvidence> | undefined;
   /** The card of its model, as JSON. */
   readonly card?: Saved<string> | undefined;
 }
@@ -63,7 +65,7 @@ class NotVerifiedError extends Error {
  * @throws NotVerifiedError when there is no such job, or the node does not answer
  */
 export async function verify(request: Request): Promise<Verification> {
-  const { rpcUrl, named, text, receipt, salt } = request;
+  const { rpcUrl, named, text, receipt, salt, answerDetails, answer } = request;
   const startedAtMs = performance.now();
   let reads = 0;
   const rpc = connectRpc({ url: parseUrl(rpcUrl), timeoutMs: TIMEOUT_MS });
@@ -93,11 +95,14 @@ export async function verify(request: Request): Promise<Verification> {
       job: summary,
       events,
     } = verifyJob(evidence, {
+      ...answer?.content,
       output: text === undefined ? undefined : new TextEncoder().encode(text),
       receipt: receipt?.trim(),
       request: asked,
-      salt: salt === undefined ? undefined : parseSalt(salt),
-      answer: request.answer?.content,
+      salt: salt === undefined ? undefined : parseHash(salt, 'The salt has'),
+      ...(answerDetails && {
+        answerDetails: parseHash(answerDetails, 'The answer details have'),
+      }),
       card,
     });
     if (events.length === 0 && evidence.account.kind === 'none') {
@@ -120,12 +125,12 @@ function parseUrl(text: string): string {
   throw new NotVerifiedError("The node's address has to begin with https:// or http://.");
 }
 
-const SALT = /^[0-9a-f]{64}$/i;
+const HEX_HASH = /^[0-9a-f]{64}$/i;
 
-function parseSalt(text: string): Uint8Array {
-  if (SALT.test(text))
+function parseHash(text: string, what: string): Uint8Array {
+  if (HEX_HASH.test(text))
     return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number(`0x${pair}`));
-  throw new NotVerifiedError('The salt has to be 64 hex digits.');
+  throw new NotVerifiedError(`${what} to be 64 hex digits.`);
 }
 
 function parseKey(text: string, what: string): PublicKey {
@@ -149,7 +154,7 @@ function explain(error: unknown): Error {
 
 /** The command that does the same verification where `svc` is installed. */
 export function commandOf({ rpcUrl, programId, named, wallet, ...given }: Request): string {
-  const { answer, request, card, text, receipt, salt } = given;
+  const { answer, request, card, text, receipt, salt, answerDetails } = given;
   const parts = ['npx --no svc verify', quote(named.trim()), '--rpc', quote(rpcUrl)];
   if (programId) parts.push('--program', quote(programId));
   if (wallet) parts.push('--wallet', quote(wallet));
@@ -161,6 +166,7 @@ export function commandOf({ rpcUrl, programId, named, wallet, ...given }: Reques
   if (text !== undefined) parts.push('--output', 'answer.txt');
   if (receipt) parts.push('--receipt', quote(receipt.trim()));
   if (request && salt) parts.push('--salt', quote(salt));
+  if (request && answerDetails) parts.push('--answer-details', quote(answerDetails));
   return parts.join(' ');
 }
 

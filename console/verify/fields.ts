@@ -1,4 +1,4 @@
-import { PROGRAM_ID, type SentRequest, type Statement } from '@svc-inference/client/verify';
+import { type ClientEvidence, PROGRAM_ID, type SentRequest } from '@svc-inference/client/verify';
 import type { Request, Saved } from '../verification/verify.ts';
 
 /** What the form holds. */
@@ -12,7 +12,8 @@ export interface Fields {
   readonly text: string;
   readonly receipt: string;
   readonly salt: string;
-  readonly answer: Saved<Statement | undefined> | undefined;
+  readonly answerDetails: string;
+  readonly answer: Saved<ClientEvidence> | undefined;
   readonly request: Saved<SentRequest> | undefined;
   /** As JSON. */
   readonly card: Saved<string> | undefined;
@@ -37,6 +38,7 @@ export function readAddress(): Fields {
     text: '',
     receipt: '',
     salt: '',
+    answerDetails: '',
     answer: undefined,
     request: undefined,
     card: undefined,
@@ -59,5 +61,6 @@ export function requestOf({ hasText, text, ...fields }: Fields): Request {
     text: hasText ? text : undefined,
     receipt: fields.receipt.trim() || undefined,
     salt: fields.salt.trim() || undefined,
+    answerDetails: fields.answerDetails.trim() || undefined,
   };
 }

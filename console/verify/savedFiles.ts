@@ -63,7 +63,8 @@ function takeRequest(file: string, bytes: Uint8Array): Taken {
 function takeAnswer(file: string, bytes: Uint8Array): Taken {
   const saved = readAnswer(bytes);
   const { jobId, wallet, text = '', svc } = saved;
-  const { output, answer: content } = evidenceIn(saved);
+  const content = evidenceIn(saved);
+  const { output } = content;
   const limits = svc ? '' : ' It has no svc: only its job and its text are checked.';
   const what = output ? 'the answer' : 'the error';
   return {
@@ -77,6 +78,7 @@ function takeAnswer(file: string, bytes: Uint8Array): Taken {
       text,
       receipt: svc?.delivery_receipt ?? '',
       salt: svc?.request_salt ?? '',
+      answerDetails: svc?.answer_details ?? '',
       answer: { file, content },
     }),
   };
@@ -85,11 +87,12 @@ function takeAnswer(file: string, bytes: Uint8Array): Taken {
 /** The form for this job; what another job's answer brought is not of this one. */
 export function withNamed(fields: Fields, named: string): Fields {
   const { answer } = fields;
-  const isOther = answer !== undefined && answer.content?.job_id !== named.trim();
+  const isOther = answer !== undefined && answer.content.answer?.job_id !== named.trim();
   return isOther ? { ...withoutAnswer(fields), wallet: '', named } : { ...fields, named };
 }
 
 /** The form without a saved answer, and without what it brought. */
 export function withoutAnswer(fields: Fields): Fields {
-  return { ...fields, answer: undefined, hasText: false, text: '', receipt: '', salt: '' };
+  const none = { text: '', receipt: '', salt: '', answerDetails: '' };
+  return { ...fields, answer: undefined, hasText: false, ...none };
 }

@@ -121,6 +121,7 @@ function FormFields(props: {
   const ofText = 'Exactly as it came, without a newline at its end. It is hashed here.';
   const ofReceipt = 'As it came in x-svc-delivery-receipt, or in the answer’s svc';
   const ofSalt = 'The answer’s svc.request_salt: with it the question is checked';
+  const ofDetails = 'The answer’s svc.answer_details: the proof binds it beside the question';
   return (
     <>
       {whole(<TextField {...line('named', 'Job', ofJob)} />)}
@@ -138,6 +139,8 @@ function FormFields(props: {
       {fields.hasText && whole(<TextArea rows={6} {...text('text', 'Text', ofText)} />)}
       {whole(<TextField {...line('receipt', 'Delivery receipt (optional)', ofReceipt)} />)}
       {fields.request && whole(<TextField {...line('salt', 'Salt of the request', ofSalt)} />)}
+      {fields.request &&
+        whole(<TextField {...line('answerDetails', 'Answer details', ofDetails)} />)}
     </>
   );
 }

@@ -216,7 +216,7 @@ create table jobs (
   vouched boolean not null default false,
   disputed_by_wallet boolean not null default false,
   limit_day bigint not null default 0,
-  request_commitment text,
+  statement text,
   proof_key text,
   constraint jobs_job_id_wallet_key unique (job_id, wallet),
   constraint jobs_tier_check check (tier in ('lite', 'standard', 'pro', 'max')),

@@ -88,6 +88,12 @@ export {
   type RpcOptions,
 } from './rpc/rpc.ts';
 export * from './sender/index.ts';
+export {
+  type AnswerDetails,
+  answerDetails,
+  statementOf,
+  type ToolCall,
+} from './statement.ts';
 export { type Check, conclude, type Verdict } from './verify/check.ts';
 export { connectLedger } from './verify/connection/connectLedger.ts';
 export { gatherModel } from './verify/job/cardRules.ts';

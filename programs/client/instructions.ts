@@ -74,63 +74,60 @@ export function modelUpsert(
 export type EvidenceArguments = Pick<
   generated.DisputeResolveInput,
   | 'key'
-  | 'recordedRequestCommitment'
+  | 'recordedStatement'
   | 'recordedSignature'
   | 'outputHash'
   | 'promptTokens'
   | 'completionTokens'
-  | 'requestCommitment'
+  | 'statement'
   | 'signature'
 >;
 
 const NO_SIGNATURE = new Uint8Array(64);
 const NO_EVIDENCE: EvidenceArguments = {
   key: PublicKey.default,
-  recordedRequestCommitment: NO_HASH,
+  recordedStatement: NO_HASH,
   recordedSignature: NO_SIGNATURE,
   outputHash: NO_HASH,
   promptTokens: 0,
   completionTokens: 0,
-  requestCommitment: NO_HASH,
+  statement: NO_HASH,
   signature: NO_SIGNATURE,
 };
 
 /**
  * The arguments that are a verdict's evidence. The program puts the messages together again.
  *
- * @param evidence two proofs, the recorded one first; one delivery receipt; or nothing
+ * @param evidence two proofs, the recorded one first; a delivery receipt, behind which the recorded
+ *   proof may stand; or nothing
  * @throws RangeError for messages of another form
  */
 export function evidenceArguments(evidence: readonly SignedMessage[]): EvidenceArguments {
   const [first, second] = evidence;
   if (first === undefined) return NO_EVIDENCE;
-  const key = first.publicKey;
-  if (second === undefined) {
-    const receipt = parseReceiptMessage(first.message);
-    if (!receipt) throw new RangeError('The evidence is no delivery receipt');
-    const { outputHash } = receipt;
-    return { ...NO_EVIDENCE, key, outputHash, signature: first.signature };
+  const receipt = parseReceiptMessage(first.message);
+  const [recorded, other] = receipt ? [second, first] : [first, second];
+  const proof = recorded && parseProof(recorded.message);
+  const said = receipt ?? (other && parseProof(other.message));
+  if (!other || !said || evidence.length > 2 || (recorded && !proof)) {
+    throw new RangeError('The evidence is neither two proofs nor a delivery receipt');
   }
-  const recorded = parseProof(first.message);
-  const other = parseProof(second.message);
-  if (!recorded || !other || evidence.length > 2) {
-    throw new RangeError('The evidence is not two proofs');
-  }
-  const { subject, ...output } = other;
+  const { subject, ...contradicting } = said;
   return {
-    key,
-    recordedRequestCommitment: recorded.requestCommitment,
-    recordedSignature: first.signature,
-    ...output,
-    signature: second.signature,
+    ...NO_EVIDENCE,
+    key: first.publicKey,
+    ...(proof && { recordedStatement: proof.statement, recordedSignature: recorded.signature }),
+    ...contradicting,
+    signature: other.signature,
   };
 }
 
 /**
  * A verdict with its evidence.
  *
- * @param evidence for `upheld_worker` the recorded proof and the one that differs, in this order; for
- *   `upheld_gateway` the delivery receipt; for `rejected` none
+ * @param evidence for `upheld_worker` the recorded proof and the one that differs, in this order. For
+ *   `upheld_gateway` the delivery receipt, and the recorded proof where its hash is the proven one. For
+ *   `rejected` none
  */
 export function verdictInstruction(
   evidence: readonly SignedMessage[],

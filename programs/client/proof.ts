@@ -55,8 +55,8 @@ export interface ProvenOutput {
   readonly outputHash: Uint8Array;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** What `requestCommitment` makes of the request that was answered. */
-  readonly requestCommitment: Uint8Array;
+  /** Binds question and answer, as `statementOf` makes it (32 bytes). */
+  readonly statement: Uint8Array;
 }
 
 /**
@@ -82,7 +82,7 @@ export function proofMessage(
     hash(proof.outputHash),
     unsigned(proof.promptTokens, 4),
     unsigned(proof.completionTokens, 4),
-    hash(proof.requestCommitment),
+    hash(proof.statement),
   );
 }
 
@@ -107,40 +107,44 @@ export function parseProof(
     outputHash: message.subarray(OUTPUT_AT, countsAt),
     promptTokens: view.getUint32(countsAt, true),
     completionTokens: view.getUint32(countsAt + 4, true),
-    requestCommitment: message.subarray(countsAt + 8),
+    statement: message.subarray(countsAt + 8),
   };
 }
 
 /**
- * What the settling key signs for the client (111 bytes), by `signHashed`: this text's hash was
- * delivered for this job. A receipt that differs from the worker's proof convicts the gateway.
+ * What the settling key signs for the client (143 bytes), by `signHashed`: this text's hash and this
+ * statement were delivered for this job. One that differs from the worker's proof convicts the gateway.
  */
 export function receiptMessage(receipt: {
   programId: PublicKey;
   job: PublicKey;
   outputHash: Uint8Array;
+  statement: Uint8Array;
 }): Uint8Array {
   return concatBytes(
     utf8(RECEIPT_PREFIX),
     receipt.programId.toBytes(),
     receipt.job.toBytes(),
     hash(receipt.outputHash),
+    hash(receipt.statement),
   );
 }
 
 const RECEIPT_HASH_AT = 15 + 2 * 32;
-const RECEIPT_BYTES = RECEIPT_HASH_AT + HASH_BYTES;
+const RECEIPT_STATEMENT_AT = RECEIPT_HASH_AT + HASH_BYTES;
+const RECEIPT_BYTES = RECEIPT_STATEMENT_AT + HASH_BYTES;
 
-/** The hash in a message that has a receipt's form; undefined for any other bytes. */
+/** What a message states that has a receipt's form; undefined for any other bytes. */
 export function parseReceiptMessage(
   message: Uint8Array,
-): { subject: Uint8Array; outputHash: Uint8Array } | undefined {
+): ({ subject: Uint8Array } & Pick<ProvenOutput, 'outputHash' | 'statement'>) | undefined {
   const isReceipt =
     message.length === RECEIPT_BYTES && startsWithBytes(message, utf8(RECEIPT_PREFIX));
   if (!isReceipt) return undefined;
   return {
     subject: message.subarray(0, RECEIPT_HASH_AT),
-    outputHash: message.subarray(RECEIPT_HASH_AT),
+    outputHash: message.subarray(RECEIPT_HASH_AT, RECEIPT_STATEMENT_AT),
+    statement: message.subarray(RECEIPT_STATEMENT_AT),
   };
 }
 
@@ -219,8 +223,8 @@ export type Json =
 const SALT_BYTES = 32;
 
 /**
- * What a worker signs about the request that it answered (32 bytes): sha256 over the salt and the
- * sha256 of the canonical request. Without the salt a short question cannot be guessed.
+ * The half of a statement that the request gives (32 bytes): sha256 over the salt and the sha256 of
+ * the canonical request. Without the salt a short question cannot be guessed.
  *
  * @param salt 32 random bytes, new for each job
  * @param request as `canonicalJson` takes it

@@ -104,7 +104,7 @@ function stepsFor({ payer, signer }: Signers, pairOf: () => ReturnType<typeof an
       const output = { outputHash: HASH, promptTokens: 1, completionTokens: 1 };
       return jobComplete({
         ...{ ...actor, job: anyKey(), creditAccount, ...worker, attempt: 1, ...output },
-        ...{ requestCommitment: HASH, signature: new Uint8Array(64), countedTokens: 1 },
+        ...{ statement: HASH, signature: new Uint8Array(64), countedTokens: 1 },
       });
     },
   };

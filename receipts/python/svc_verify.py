@@ -65,6 +65,7 @@ def parse_arguments(arguments):
     add("--response", help="a saved answer: JSON or a stream, with or without its headers")
     add("--request", help="the request's body, to compare what was asked")
     add("--salt", help="the answer's request_salt, where no --response has it")
+    add("--answer-details", help="the answer's answer_details, where no --response has it")
     add("--output", help="the received text, to compare its hash")
     add("--receipt", help="the delivery receipt of the text")
     add("--card", help="the card of the job's model, to compare with what was pinned")
@@ -93,7 +94,8 @@ def compare_nodes(report, other):
 def verify_named(options):
     """A report by each node."""
     named = vars(options)
-    texts = ("job", "salt", "receipt", "wallet", "program", "history_max", "max_bytes")
+    texts = ("job", "salt", "answer_details", "receipt", "wallet", "program", "history_max")
+    texts += ("max_bytes",)
     given = {name: named[name] for name in texts}
     given["receipt"] = given["receipt"] and given["receipt"].strip()
     for name in ("response", "request", "output", "card"):
@@ -113,27 +115,34 @@ class VerifyError(Exception):
 def verify(
     node, job=None, address=None, response=None, request=None, salt=None, output=None,
     receipt=None, card=None, wallet=None, program=PROGRAM, history_max=HISTORY_MAX,
-    max_bytes=BYTES_MAX,
+    max_bytes=BYTES_MAX, answer_details=None,
 ):
     """Judges a job by a node's answers, and what its client received by the job.
 
     job is an id, an address or a signature, and address one that is a job's without doubt.
-    response, request, output and card are bytes; salt and receipt are texts as the answer has them.
+    response, request, output and card are bytes; the rest are texts as the answer has them.
     What is given beside a response takes the place of the response's own.
     """
-    given = {"output": output, "receipt": receipt, "salt": salt}
+    given = {"output": output, "receipt": receipt, "salt": salt, "answer_details": answer_details}
     asked = None if request is None else read_request(request, max_bytes)
-    client, answered = {"answer": None, "card": card, "request": asked}, None
+    client, answered = {"answer": None, "details": None, "card": card, "request": asked}, None
+    client["request_commitment"] = None
     if response is not None:
         read = read_answer(response, max_bytes)
-        client["answer"], answered = read["answer"], read["job_id"]
+        answer, answered = read["answer"], read["job_id"]
+        stated = answer or {}
+        # What has no proof has no statement.
+        details = read["details"] if "output_hash" in stated else None
+        commitment = stated.get("request_commitment")
+        client.update(answer=answer, details=details, request_commitment=hex_hash(commitment))
         said = {**read, "output": None if read["output"] is None else encode_text(read["output"])}
+        said["answer_details"] = stated.get("answer_details")
         given = {name: said[name] if one is None else one for name, one in given.items()}
         if job and parse_job_id(job) and job != answered:
             raise VerifyError(f"The saved answer is of {answered}, and you named {job}.")
         job, wallet = job or answered, wallet or read["wallet"]
-    if given["salt"] is not None:
-        given["salt"] = salt_bytes(given["salt"])
+    for name in ("salt", "answer_details"):
+        given[name] = hex_hash(given[name])
     addresses = Addresses(program)
     record = gather(node, addresses, address or locate(node, addresses, job, wallet), history_max)
     if card is not None or request is not None:
@@ -149,10 +158,12 @@ def encode_text(value):
     """UTF-8, in which half of a character is replaced."""
     return re.sub("[\ud800-\udfff]", "\ufffd", value).encode()
 
-def salt_bytes(salt):
-    if not re.fullmatch("[0-9a-f]{64}", salt):
-        raise VerifyError("A salt has 64 hex digits, in lower case.")
-    return bytes.fromhex(salt)
+def hex_hash(digits):
+    if digits is None:
+        return None
+    if not re.fullmatch(HEX_HASH, digits):
+        raise VerifyError("Salt and answer details have 64 hex digits, in lower case.")
+    return bytes.fromhex(digits)
 
 def judge(record, client):
     """Judges without any read: the same evidence gives the same checks."""
@@ -199,8 +210,7 @@ def summarize(record):
 
 # No rule binds these of an answer, nor any field that no rule names.
 NOT_PROVEN = [
-    "finish_reason", "truncated", "format_kept", "reasoning_content", "reasoning", "logprobs",
-    "total_tokens",
+    "format_kept", "logprobs", "total_tokens",
     "prompt_tokens_details", "completion_tokens_details", "created", "system_fingerprint",
 ]
 
@@ -215,6 +225,7 @@ CONCLUSIONS = {
 GIVEN = {
     "delivery.output": "Your text is not the proven one.",
     "delivery.request": "Your question is not the proven one.",
+    "delivery.details": "How your answer ends, or what it holds beside its text, is not proven.",
     "delivery.receipt": "Your receipt does not fit it.",
     "delivery.answer": "Your answer says something else of it.",
     "model.card": "Your card is not the pinned one.",
@@ -613,37 +624,56 @@ def delivery_output(record, proven):
         return fails(f"The text differs from the proven one only in this: {difference}.")
     return fails(f"the text's sha256 is {sha256(text).hex()}, not {due.hex()}.")
 
-@rule("delivery.receipt", "JobSettled", given="receipt")
-def delivery_receipt(record, settled):
+@rule("delivery.details", "JobProven", given="details")
+def delivery_details(record, proven):
+    found, client = answer_details(record.client["details"]), record.client
+    asked, named = client["request_commitment"], client["answer_details"]
+    if asked is None:
+        return not_checkable("It is compared by the answer's svc.request_commitment.")
+    return compare(
+        "Finish reason, cut, reasoning and calls of tools give the proven statement.",
+        the_details=(found, found if named is None else named),
+        the_statement=(statement_of(asked, found), proven["statement"]),
+    )
+
+@rule("delivery.receipt", "JobProven", "JobSettled", given="receipt")
+def delivery_receipt(record, proven, settled):
     parts, text = parse_receipt(record.client["receipt"]), record.client["output"]
     if parts is None:
         return fails("It is not spelled as a delivery receipt.")
     signer, signature = parts
 
-    def is_for(output_hash):
-        message = receipt_message(record.addresses.program, settled["job"], output_hash)
+    def is_for(output_hash, statement):
+        message = receipt_message(record.addresses.program, settled["job"], output_hash, statement)
         return verify_hashed(signer, message, signature)
 
     # Anybody can sign anything with a key of his own.
     if signer != settled["settled_by"]:
         return fails(f"It is signed by {signer}, who did not settle this job: it is no evidence.")
-    if is_for(settled["output_hash"]):
-        return holds(f"{signer}, who settled, signed that the proven text was delivered.")
-    if text is not None and is_for(sha256(text)):
-        return fails(f"{signer} signed that the given text was delivered, and not the proven one.")
-    return fails(f"{signer} did not sign that the proven text was delivered for this job.")
+    due = (settled["output_hash"], proven["statement"])
+    if is_for(*due):
+        return holds(f"{signer}, who settled, signed that the proven answer was delivered.")
+    asked, said = record.client["request_commitment"], record.client["answer_details"]
+    hashes = {due[0], due[0] if text is None else sha256(text)}
+    statements = {due[1], statement_of(asked, said) if asked and said else due[1]}
+    if any(is_for(*one) for one in itertools.product(hashes, statements)):
+        return fails(f"{signer} signed that the given answer was delivered, not the proven one.")
+    return fails(f"{signer} did not sign that the proven answer was delivered for this job.")
 
 @rule("delivery.request", "JobLocked", "JobProven", given="request")
 def delivery_request(record, lock, proven):
     request, salt = record.client["request"]["chat"], record.client["salt"]
-    if salt is None:
-        gap = "Without the salt, the answer's svc.request_salt, nothing compares it."
-        return not_checkable(gap)
-    limit, due = lock["token_limit"], proven["request_commitment"]
+    details = record.client["answer_details"]
+    if salt is None or details is None:
+        return not_checkable("The answer's svc.request_salt and svc.answer_details compare it.")
+    limit, due = lock["token_limit"], proven["statement"]
+
+    def statement_to(given):
+        return statement_of(request_commitment(salt, {**given, "token_limit": limit}), details)
 
     def is_proven(given):
         try:
-            return request_commitment(salt, {**given, "token_limit": limit}) == due
+            return statement_to(given) == due
         except ValueError:
             return False  # A field that is not known may have no canonical form.
 
@@ -655,7 +685,7 @@ def delivery_request(record, lock, proven):
     counted = [{}, *({name: value} for name, value in others.items()), others]
     if any(is_proven({**request, **more}) for more in counted):
         return judge_limit(record, lock) or holds(
-            f"Salt and request, with at most {limit} tokens, give the proven commitment."
+            f"Salt and request, with at most {limit} tokens, give the proven statement."
         )
     if request["model"] != lock["model_id"]:
         return fails(f"The request names another model, and the job is for {lock['model_id']}.")
@@ -665,8 +695,7 @@ def delivery_request(record, lock, proven):
     unknown = ", ".join(record.client["request"]["unknown"])
     if unknown:
         return not_checkable(f"Whether the worker was given this is not known here: {unknown}.")
-    found = request_commitment(salt, {**request, "token_limit": limit})
-    return fails(f"the commitment is {found.hex()}, not {due.hex()}.")
+    return fails(f"the statement is {statement_to(request).hex()}, not {due.hex()}.")
 
 def judge_limit(record, lock):
     """None where the lock is within the ceiling, and has the limit that was asked for."""
@@ -1027,24 +1056,30 @@ def dispute_evidence(record, proven, settled, resolved):
     if verdict == "rejected":
         due = (resolved["evidence_hash"], NO_HASH)
         return compare("A rejection needs no evidence.", the_hash_of_no_evidence=due)
-    key = given["key"]
+    key, recorded_signature = given["key"], given["recorded_signature"]
+    recorded = {**proven.data, "statement": given["recorded_statement"]}
     if verdict == "upheld_worker":
         # Both proofs, as the program puts them together: the recorded one, then the other.
-        recorded = {**proven.data, "request_commitment": given["recorded_request_commitment"]}
-        names = ("output_hash", "prompt_tokens", "completion_tokens", "request_commitment")
+        names = ("output_hash", "prompt_tokens", "completion_tokens", "statement")
         other = {**recorded, **{name: given[name] for name in names}}
         messages = [proof_message(program, recorded), proof_message(program, other)]
-        signatures = [given["recorded_signature"], given["signature"]]
+        signed = [(key, recorded_signature), (key, given["signature"])]
     else:
-        messages = [receipt_message(program, settled["job"], given["output_hash"])]
-        signatures = [given["signature"]]
-    if not all(verify_hashed(key, *signed) for signed in zip(messages, signatures)):
-        return fails(f"A signature is not {key}'s.")
+        delivered = (given["output_hash"], given["statement"])
+        messages = [receipt_message(program, settled["job"], *delivered)]
+        signed = [(key, given["signature"])]
+        if delivered[0] == settled["output_hash"]:
+            # The recorded proof shows that its statement is another one.
+            messages.append(proof_message(program, recorded))
+            signed.append((proven["proof_key"], recorded_signature))
+    for (signer, signature), message in zip(signed, messages):
+        if not verify_hashed(signer, message, signature):
+            return fails(f"A signature is not {signer}'s.")
     if sha256(b"".join(messages)) != resolved["evidence_hash"]:
         return fails("The hash is not that of the messages.")
     if verdict == "upheld_worker":
         return judge_proofs(record, key, messages, proven)
-    return judge_wrong_receipt(key, given["output_hash"], settled)
+    return judge_wrong_receipt(key, given, settled, proven)
 
 def judge_proofs(record, key, messages, proven):
     if messages[0] == messages[1]:
@@ -1057,11 +1092,14 @@ def judge_proofs(record, key, messages, proven):
         return not_checkable(WORKER_NOT_SHOWN)
     return fails(f"{key} was not the worker's proof key.")
 
-def judge_wrong_receipt(key, output_hash, settled):
-    if output_hash == settled["output_hash"]:
-        return fails("The receipt names the proven text.")
+def judge_wrong_receipt(key, given, settled, proven):
+    if given["output_hash"] == settled["output_hash"]:
+        if given["recorded_statement"] != proven["statement"]:
+            return fails("The proof beside the receipt is not the recorded one.")
+        if given["statement"] == proven["statement"]:
+            return fails("The receipt names the proven text and statement.")
     if key == settled["settled_by"]:
-        return holds(f"{key}, who settled, signed that another text was delivered.")
+        return holds(f"{key}, who settled, signed that another answer was delivered.")
     unknown = "whether it signed for the controller is not kept"
     return not_checkable(f"{key} did not settle the job: {unknown}.")
 
@@ -2047,11 +2085,11 @@ JobLocked @job @credit controller:pubkey model:pubkey model_id:string tier:Tier 
   spent_today_credits:u64
 JobAcknowledged @job worker:pubkey attempt:u8 voided_worker:pubkey voided_attempt:u8
   voided_output_hash:bytes32
-JobProven @job worker:pubkey attempt:u8 proof_key:pubkey @proof request_commitment:bytes32
+JobProven @job worker:pubkey attempt:u8 proof_key:pubkey @proof statement:bytes32
 JobSettled @job @credit worker:pubkey worker_sequence:u64 settled_by:pubkey @proof
   counted_tokens:u32 @charge
 JobCompleted @job @credit worker:pubkey worker_sequence:u64 settled_by:pubkey attempt:u8
-  proof_key:pubkey @proof request_commitment:bytes32 counted_tokens:u32 @charge
+  proof_key:pubkey @proof statement:bytes32 counted_tokens:u32 @charge
 JobFailed @job @credit reason:FailureReason returned_credits:u64 @balances
 JobRefunded @job @credit returned_credits:u64 @balances
 JobDisputed @job @credit treasury_sequence:u64 worker:pubkey client_hash:bytes32 output_hash:bytes32
@@ -2093,13 +2131,13 @@ Model version:u8 bump:u8 sequence:u64 id_len:u8 id:bytes64 tier:Tier label_len:u
   retires_at:i64 card_hash:bytes32 reserved:bytes32
 job_lock job_id:bytes16 token_limit:u32 max_credits:u64
 job_acknowledge attempt:u8
-job_prove @proof request_commitment:bytes32 signature:bytes64
+job_prove @proof statement:bytes32 signature:bytes64
 job_settle delivered_hash:bytes32 counted_tokens:u32
-job_complete attempt:u8 @proof counted_tokens:u32 request_commitment:bytes32 signature:bytes64
+job_complete attempt:u8 @proof counted_tokens:u32 statement:bytes32 signature:bytes64
 job_fail reason:FailureReason delivered_hash:bytes32 counted_tokens:u32
 job_dispute client_hash:bytes32
-dispute_resolve verdict:DisputeOutcome key:pubkey recorded_request_commitment:bytes32
-  recorded_signature:bytes64 @proof request_commitment:bytes32 signature:bytes64
+dispute_resolve verdict:DisputeOutcome key:pubkey recorded_statement:bytes32
+  recorded_signature:bytes64 @proof statement:bytes32 signature:bytes64
 JobStatus pending processing settling settled failed refunded disputed
 FailureReason none worker_error proof_missing proof_invalid output_mismatch empty_output client_gone
   lock_late context_length_exceeded lease_lost orphaned
@@ -2245,12 +2283,13 @@ def proof_message(program, proof):
     keys = [key_bytes(key) for key in (program, proof["job"], proof["worker"])]
     attempt, output_hash = proof["attempt"].to_bytes(1, "little"), hash_bytes(proof["output_hash"])
     counts = [proof[name].to_bytes(4, "little") for name in ("prompt_tokens", "completion_tokens")]
-    commitment = hash_bytes(proof["request_commitment"])
-    return b"".join([b"svc-proof-v1", *keys, attempt, output_hash, *counts, commitment])
+    statement = hash_bytes(proof["statement"])
+    return b"".join([b"svc-proof-v2", *keys, attempt, output_hash, *counts, statement])
 
-def receipt_message(program, job, output_hash):
-    """What the settling key signs for the client (111 bytes)."""
-    return b"svc-delivery-v1" + key_bytes(program) + key_bytes(job) + hash_bytes(output_hash)
+def receipt_message(program, job, output_hash, statement):
+    """What the settling key signs for the client (143 bytes)."""
+    keys, hashes = map(key_bytes, (program, job)), map(hash_bytes, (output_hash, statement))
+    return b"".join([b"svc-delivery-v2", *keys, *hashes])
 
 def hash_bytes(value):
     if len(value) != 32:
@@ -2324,8 +2363,21 @@ def is_on_curve(point):
 
 # ---- The question
 
+def statement_of(commitment, details):
+    """What a proof and a receipt end with: it binds question and answer (32 bytes)."""
+    return sha256(hash_bytes(commitment) + hash_bytes(details))
+
+def answer_details(details):
+    """The half of a statement that the answer gives (32 bytes)."""
+    reasoning, calls = details["reasoning"], details["tool_calls"]
+    hashed = {
+        "reasoning": sha256(reasoning.encode()).hex() if reasoning else None,
+        "tool_calls": sha256(canonical_json(calls).encode()).hex() if calls else None,
+    }
+    return sha256(canonical_json({**details, **hashed}).encode())
+
 def request_commitment(salt, request):
-    """What a worker signs about the request that it answered (32 bytes)."""
+    """The half of a statement that the request gives (32 bytes)."""
     if len(salt) != 32:
         raise ValueError("A salt has 32 bytes.")
     return sha256(salt + sha256(canonical_json(request).encode("utf-8")))
@@ -2570,17 +2622,23 @@ def read_answer(saved, max_bytes=BYTES_MAX):
     if not (answers or failed) or any("choices" not in part for part in asked):
         raise VerifyError(NO_ANSWER)
     # An error that names its job has no text.
-    output = None if failed else join_parts(answers, is_stream)
+    output, details = (None, None) if failed else join_parts(answers, is_stream)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
-    svc, usage = stated_in(parts, "svc", STATEMENT), stated_in(parts, "usage", USAGE) or {}
+    svc, usage = stated_in(parts, "svc", STATED), stated_in(parts, "usage", USAGE) or {}
     model = agreed("model", [one.get("model") for one in parts], lambda one: isinstance(one, str))
     stated = svc or {}
+    halves = ("request_commitment", "answer_details")
+    if "output_hash" in stated and any(half not in stated for half in halves):
+        raise VerifyError(f"It is of a former form: its svc has not both of {', '.join(halves)}.")
+    if details:
+        details["truncated"] = stated.get("truncated")
     answer = {**stated, **{f"usage.{name}": value for name, value in usage.items()}}
     answer.update({} if model is None else {"model": model})
     return {
         "job_id": job_id,
         "output": output,
+        "details": details,
         "answer": None if svc is None else answer,
         "salt": stated.get("request_salt"),
         "receipt": stated.get("delivery_receipt"),
@@ -2846,12 +2904,48 @@ def join_parts(answers, is_stream):
     for name in ("content", "reasoning_content"):
         if not all(isinstance(field_of(part, name), (str, type(None))) for part in parts):
             raise VerifyError(f"Its {name} is no text.")
-    for name in ("refusal", "tool_calls", "function_call", "audio"):
+    for name in ("refusal", "function_call", "audio", "reasoning"):
         if not all(is_nothing(field_of(part, name)) for part in parts):
             raise VerifyError(f"Its {name} is not proven.")
-    if any(field_of(part, "content") for part in parts[ends.index(True) + 1 :]):
-        raise VerifyError("Its text goes on behind its finish reason.")
-    return joined(field_of(part, "content") or "" for part in parts)
+    reasons = [choice["finish_reason"] for choice in itertools.compress(choices, ends)]
+    if any(reason != reasons[0] for reason in reasons):
+        raise VerifyError("Its parts name several finish reasons.")
+    said = ("content", "reasoning_content", "tool_calls")
+    if any(field_of(part, name) for part in parts[ends.index(True) + 1 :] for name in said):
+        raise VerifyError("It goes on behind its finish reason.")
+    text, reasoning = (joined(field_of(part, name) or "" for part in parts) for name in said[:2])
+    calls = tool_calls_in([field_of(part, "tool_calls") for part in parts], not messages)
+    if re.search("[\ud800-\udfff]", json.dumps([reasons[0], reasoning, calls], ensure_ascii=False)):
+        raise VerifyError("It holds half of a character.")
+    return text, {"finish_reason": reasons[0], "reasoning": reasoning, "tool_calls": calls}
+
+def tool_calls_in(lists, is_stream):
+    """The calls of tools in the order of their index. In a stream one goes on in later parts."""
+    calls, written = [], []
+    unreadable = VerifyError("Not all clients read its tool_calls alike.")
+    for parts in (one for one in lists if one is not None):
+        if not isinstance(parts, list):
+            raise unreadable
+        for at, said in enumerate(parts):
+            index, called = field_of(said, "index"), field_of(said, "function")
+            index = float(at) if index is None and not is_stream else index
+            named = [field_of(said, "id"), field_of(called, "name")]
+            more = field_of(called, "arguments")
+            if not is_count(index) or not isinstance(more, (str, type(None))):
+                raise unreadable
+            is_begun = index < len(calls) and is_stream
+            is_named = all(isinstance(one, str) and one for one in named)
+            is_function = field_of(said, "type") in (None, "function")
+            if index == len(calls) and is_named and is_function:
+                calls.append(named)
+                written.append([])
+            elif not is_begun or any(one not in (None, "") for one in named):
+                raise unreadable
+            written[int(index)].append(more or "")
+    return [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": joined(parts)}}
+        for (call_id, name), parts in zip(calls, written)
+    ]
 
 def is_last(choice):
     """Some write an empty reason where there is none yet."""
@@ -2873,27 +2967,31 @@ def is_count(value):
 def is_like(shape):
     return lambda value: isinstance(value, str) and bool(re.fullmatch(shape, value, re.ASCII))
 
+HEX_HASH = "[0-9a-f]{64}"
 ADDRESS = "[1-9A-HJ-NP-Za-km-z]{32,44}"
 SIGNATURE = "[1-9A-HJ-NP-Za-km-z]{64,88}"
-STATEMENT = {
+STATED = {
     "job_id": is_like("job_[0-9a-f]{32}"),
     "worker": is_like(ADDRESS),
     "attempt": is_count,
     "credits_charged": is_count,
     "usdc_value": is_number,
     "output_hash": is_like("sha256:[0-9a-f]{64}"),
-    "request_salt": is_like("[0-9a-f]{64}"),
+    "request_salt": is_like(HEX_HASH),
+    "request_commitment": is_like(HEX_HASH),
+    "answer_details": is_like(HEX_HASH),
     "delivery_receipt": is_like(r"[\w.-]{1,200}"),
     "escrow_tx": is_like(SIGNATURE),
     "settlement_tx": is_like(SIGNATURE),
     "verify_url": is_like(r"https?://[!-~]{1,2000}"),
-    "truncated": is_like(r"\w{1,40}"),
+    "truncated": is_like("deadline"),
 }
 USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_count}
 # What a reader of answers looks for. Some readers take a name in another case for it.
 READ = {
     "choices", "message", "delta", "content", "refusal", "tool_calls", "function_call", "audio",
-    "finish_reason", "index", "id", "model", "error", "svc", "usage", *STATEMENT, *USAGE,
+    "finish_reason", "index", "id", "model", "error", "svc", "usage", *STATED, *USAGE,
+    "reasoning_content", "reasoning", "type", "function", "name", "arguments",
 }
 
 def stated_in(parts, name, forms):
@@ -2961,7 +3059,8 @@ def run_job(case, vectors):
         snapshot[part] = {**shared[part], **changes.get(part, {})}
     files = {"answer": "response", "request": "request", "output": "output", "card": "card"}
     given = {name: case[field].encode() for field, name in files.items() if field in case}
-    given.update({name: case[name] for name in ("salt", "receipt") if name in case})
+    names = ("salt", "answer_details", "receipt")
+    given.update({name: case[name] for name in names if name in case})
     address, program = case.get("job"), vectors["program_id"]
     checks = verify(SnapshotNode(snapshot), address=address, program=program, **given)["checks"]
 
@@ -2983,6 +3082,8 @@ def run_unit(kind, given, program):
         return {"commitment": request_commitment(bytes.fromhex(given["salt"]), request).hex()}
     if kind == "answer":
         read = read_answer(given["saved"] if "saved" in given else bytes.fromhex(given["bytes"]))
+        said = read["details"]
+        read["details"] = None if said is None else answer_details(said).hex()
         renamed = {"output": "text", "salt": "request_salt", "receipt": "delivery_receipt"}
         return {renamed.get(name, name): read[name] for name in read if name != "answer"}
     if kind == "job_id":
@@ -2993,12 +3094,15 @@ def run_unit(kind, given, program):
         address = addresses.job(account, job_id)
         return {"bytes": job_id.hex(), "credit_account": account, "address": address}
     if kind == "proof_message":
-        names = ("output_hash", "request_commitment")
-        hashes = {name: bytes.fromhex(given[name]) for name in names}
+        hashes = {name: bytes.fromhex(given[name]) for name in ("output_hash", "statement")}
         return signed_form(proof_message(program, {**given, **hashes}))
+    if kind == "statement":
+        details = answer_details(given["details"])
+        statement = statement_of(bytes.fromhex(given["request_commitment"]), details)
+        return {"answer_details": details.hex(), "statement": statement.hex()}
     if kind == "receipt_message":
-        output_hash = bytes.fromhex(given["output_hash"])
-        return signed_form(receipt_message(program, given["job"], output_hash))
+        hashes = (bytes.fromhex(given[name]) for name in ("output_hash", "statement"))
+        return signed_form(receipt_message(program, given["job"], *hashes))
     if kind == "receipt":
         parts = parse_receipt(given["receipt"])
         if parts is None:

@@ -100,7 +100,7 @@ export interface Proven {
   outputHash?: Uint8Array;
   promptTokens?: number;
   completionTokens?: number;
-  requestCommitment?: Uint8Array;
+  statement?: Uint8Array;
   attempt?: number;
   key?: Keypair;
   worker?: PublicKey;
@@ -116,7 +116,7 @@ function proofOf(parties: Pick<JobParties, 'worker' | 'proofKey'>, job: PublicKe
     outputHash: proven.outputHash ?? ANSWER,
     promptTokens: proven.promptTokens ?? 20,
     completionTokens: proven.completionTokens ?? 300,
-    requestCommitment: proven.requestCommitment ?? REQUEST,
+    statement: proven.statement ?? REQUEST,
   };
   const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...output });
   const signature = proven.signature ?? signHashed(message, proven.key ?? parties.proofKey);
@@ -213,7 +213,7 @@ export function conflictingProofs(
       outputHash: hash,
       promptTokens,
       completionTokens,
-      requestCommitment: REQUEST,
+      statement: REQUEST,
     });
     return { publicKey: proofKey.publicKey, message, signature: signHashed(message, proofKey) };
   };
@@ -226,7 +226,7 @@ export function otherReceipt(
   job: PublicKey,
 ): SignedMessage {
   const outputHash = hashOf('another answer');
-  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash, statement: REQUEST });
   return { publicKey: hotSigner.publicKey, message, signature: signHashed(message, hotSigner) };
 }
 

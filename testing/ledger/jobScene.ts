@@ -60,7 +60,7 @@ export interface Answering {
   readonly tokens?: number;
   readonly attempt?: number;
   readonly outputHash?: Uint8Array;
-  readonly requestCommitment?: Uint8Array;
+  readonly statement?: Uint8Array;
 }
 
 /** A proof that the worker records itself. */
@@ -103,7 +103,7 @@ export interface JobScene {
   close(jobs: readonly PublicKey[]): Promise<void>;
   /** From now on the worker cannot be paid. */
   closePayout(): Promise<void>;
-  receipt(job: PublicKey): string;
+  receipt(job: PublicKey, statement?: Uint8Array): string;
 }
 
 /**
@@ -152,11 +152,11 @@ export function openJobScene(options: {
       promptTokens = 10,
       tokens = TOKENS,
       outputHash = OUTPUT_HASH,
-      requestCommitment = REQUEST,
+      statement = REQUEST,
     }: Recorded = {},
   ) {
     const output = { outputHash, promptTokens, completionTokens: tokens };
-    const proven = { ...output, requestCommitment };
+    const proven = { ...output, statement };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
     const signature = signHashed(message, service.proofKey);
     return { job, worker, attempt, ...proven, signature };
@@ -265,8 +265,9 @@ export function openJobScene(options: {
         [service.workerAuthority],
       );
     },
-    receipt(job) {
-      const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash: OUTPUT_HASH });
+    receipt(job, statement = REQUEST) {
+      const delivered = { outputHash: OUTPUT_HASH, statement };
+      const message = receiptMessage({ programId: PROGRAM_ID, job, ...delivered });
       return formatReceipt(hotSigner.publicKey, signHashed(message, hotSigner));
     },
   };

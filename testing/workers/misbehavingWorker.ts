@@ -184,7 +184,7 @@ function corruptProof(mode: WorkerMode, signProof: SignProof): SignProof {
       case 'wrong_hash':
         return signProof({ ...outcome, outputHash: sha256('another text') });
       case 'another_request':
-        return signProof({ ...outcome, requestCommitment: sha256('another request') });
+        return signProof({ ...outcome, statement: sha256('another request') });
       case 'empty_output':
         return signProof({ ...outcome, outputHash: sha256(''), completionTokens: 0 });
       case 'inflates_count':

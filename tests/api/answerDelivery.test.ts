@@ -8,6 +8,8 @@ import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { delay } from '../../common/wait.ts';
 import { proofMessage, requestCommitment, signHashed } from '../../programs/client/proof.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import {
   createStubbedCompletions,
   job,
@@ -25,7 +27,10 @@ const asked = { model: model.id, messages, token_limit: job.tokenLimit };
 const proven = {
   outputHash: createHash('sha256').update('a text').digest(),
   ...{ promptTokens: 1, completionTokens: 2 },
-  requestCommitment: requestCommitment(job.requestSalt, asked),
+  statement: statementOf({
+    requestCommitment: requestCommitment(job.requestSalt, asked),
+    answerDetails: answerDetails(TEXT_ALONE),
+  }),
 };
 const proofOf = (attempt: number) => ({
   ...proven,
@@ -68,15 +73,16 @@ async function deliver(options: {
       yield [{ type: 'content', text: 'another' }];
       throw new WorkerFailedError('engine_failed');
     }
-    const [text, proof] = [
-      { type: 'content', text: 'a text' },
+    const text = { type: 'content', text: 'a text' };
+    const end = [
+      { type: 'finish', reason: 'stop', truncated: null },
       { type: 'proof', proof: proofOf(attempt) },
     ];
-    if (!options.takes) return yield [text, proof];
+    if (!options.takes) return yield [text, ...end];
     await delay(options.takes.readMs);
     yield [text];
     await delay(options.takes.writeMs);
-    yield [proof];
+    yield end;
   }
   const completions = createStubbedCompletions({
     directory: {

@@ -10,6 +10,8 @@ import {
   requestCommitment,
   signHashed,
 } from '../../programs/client/proof.ts';
+import { type AnswerDetails, answerDetails, statementOf } from '../../programs/client/statement.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 
 const TEXT = 'Hello.';
 const TOKEN_LIMIT = 10;
@@ -23,23 +25,36 @@ const chat = { model: 'm', messages: [{ role: 'user', content: 'Say hello.' }], 
 const COMMITMENT = requestCommitment(requestSalt, { ...chat, token_limit: TOKEN_LIMIT });
 
 /** What the worker of the reservation proves of a text, and signs with this key. */
-function proofOf(text: string, signer = proofKey, commitment = COMMITMENT) {
+function proofOf(
+  text: string,
+  { signer = proofKey, commitment = COMMITMENT, details = {} as Partial<AnswerDetails> } = {},
+) {
   const proven = {
     outputHash: createHash('sha256').update(text).digest(),
     promptTokens: 1,
     completionTokens: 2,
   };
+  const statement = statementOf({
+    requestCommitment: commitment,
+    answerDetails: answerDetails({ ...TEXT_ALONE, ...details }),
+  });
   const message = proofMessage({
     ...{ programId, job, worker, attempt: 1 },
-    ...{ ...proven, requestCommitment: commitment },
+    ...{ ...proven, statement },
   });
   return { ...proven, signature: signHashed(message, signer) };
 }
 
+const FINISH = { type: 'finish', reason: 'stop', truncated: null };
+
 /** How an attempt ends whose worker sends this text with that proof, and whether it is proven. */
-async function attempt(proof: ReturnType<typeof proofOf>, text = TEXT) {
+async function attempt(
+  proof: ReturnType<typeof proofOf>,
+  text = TEXT,
+  ending: readonly object[] = [FINISH],
+) {
   async function* ask() {
-    yield [...(text ? [{ type: 'content', text }] : []), { type: 'proof', proof }];
+    yield [...(text ? [{ type: 'content', text }] : []), ...ending, { type: 'proof', proof }];
   }
   const events = runAttempt({
     reservation: {
@@ -66,9 +81,10 @@ describe('a complete answer', () => {
     const proof = proofOf(TEXT);
     const { end, proven } = await attempt(proof);
     expect(end).toMatchObject({ kind: 'whole', answer: { ...answer, proof } });
+    const halves = { requestCommitment: COMMITMENT, answerDetails: answerDetails(TEXT_ALONE) };
     expect(proven).toMatchObject({
-      ...answer,
-      proof: { ...proof, requestCommitment: COMMITMENT },
+      ...{ ...answer, ...halves },
+      proof: { ...proof, statement: statementOf(halves) },
     });
   });
 
@@ -80,10 +96,31 @@ describe('a complete answer', () => {
     ['salt', randomBytes(32), {}],
   ])('is not proven when its proof is of another %s', async (...[, salt, other, signer]) => {
     const asked = { ...chat, token_limit: TOKEN_LIMIT, ...other };
-    const proof = proofOf(TEXT, signer, requestCommitment(salt, asked));
+    const commitment = requestCommitment(salt, asked);
+    const proof = proofOf(TEXT, { signer: signer ?? proofKey, commitment });
     const { end, proven } = await attempt(proof);
     expect(end.kind).toBe('whole');
     expect(proven).toBeUndefined();
+  });
+
+  it.each<[string, Partial<AnswerDetails>]>([
+    ['finish reason', { finishReason: 'length' }],
+    ['cut', { truncated: 'deadline' }],
+    ['reasoning', { reasoning: 'Hm.' }],
+    ['call of a tool', { toolCalls: [{ id: 'call_1', name: 'now', arguments: '{}' }] }],
+  ])('is not proven when its proof is of another %s than was sent', async (_, details) => {
+    const { end, proven } = await attempt(proofOf(TEXT, { details }));
+    expect(end.kind).toBe('whole');
+    expect(proven).toBeUndefined();
+  });
+
+  const cut: Partial<AnswerDetails> = { finishReason: 'length', truncated: 'deadline' };
+  it.each([
+    ['that says it was cut, and was not stopped', [{ ...FINISH, ...cut, reason: 'length' }]],
+    ['without a finish reason', []],
+  ])('is refused %s', async (_, ending) => {
+    const { end } = await attempt(proofOf(TEXT, { details: cut }), TEXT, ending);
+    expect(end).toMatchObject({ kind: 'failed', hasBegun: true });
   });
 
   it.each([

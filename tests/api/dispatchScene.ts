@@ -26,6 +26,7 @@ export function say(...turns: readonly Turn[]): DispatchServices['workers'] {
       const outputHash = hash('sha256', turn, 'buffer');
       return yield [
         { type: 'content', text: turn },
+        { type: 'finish', reason: 'stop', truncated: null },
         { type: 'proof', proof: { outputHash, promptTokens: 1, completionTokens: 1 } },
       ] as WorkerEvent[];
     }

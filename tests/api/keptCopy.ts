@@ -27,6 +27,8 @@ export const KEPT_COPY: AnswerCopy = {
     worker: 'worker',
     attempt: 1,
     outputHash: 'sha256:00',
+    requestCommitment: 'aa'.repeat(32),
+    answerDetails: 'bb'.repeat(32),
     deliveryReceipt: 'signer.signature',
   },
 };

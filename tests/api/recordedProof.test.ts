@@ -30,7 +30,7 @@ describe('a worker that recorded another proof than it delivered', () => {
     ['fewer output tokens, which cost more', { tokens: 500 }],
     ['more output tokens', { tokens: 601 }],
     ['other prompt tokens', { promptTokens: 11 }],
-    ['another request', { requestCommitment: new Uint8Array(32).fill(7) }],
+    ['another request', { statement: new Uint8Array(32).fill(7) }],
     ['another text', { outputHash: new Uint8Array(32).fill(7) }],
   ])('is paid nothing for %s, and blamed', async (_what, other) => {
     const job = await recorded(other);
@@ -52,7 +52,7 @@ describe('a worker that recorded another proof than it delivered', () => {
         delivered_proof: {
           output_hash: Buffer.from(proof.outputHash).toString('hex'),
           ...{ prompt_tokens: 10, completion_tokens: 600 },
-          request_commitment: Buffer.from(proof.requestCommitment).toString('hex'),
+          statement: Buffer.from(proof.statement).toString('hex'),
           signature: Buffer.from(proof.signature).toString('hex'),
         },
       }),
@@ -101,7 +101,7 @@ describe('a recorded proof', () => {
       ...{ ...scene.context, time: hurriedTime() },
       connection: Object.assign(Object.create(connection), { getSignaturesForAddress }),
     };
-    const ofAnother = await recorded({ requestCommitment: new Uint8Array(32).fill(7) });
+    const ofAnother = await recorded({ statement: new Uint8Array(32).fill(7) });
     expect(await isOther(ofAnother, context)).toBe(false);
     expect(await isOther(await recorded({ tokens: 500 }), context)).toBe(true);
   });

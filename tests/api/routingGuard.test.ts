@@ -78,7 +78,7 @@ function asking(
   return {
     health: () => probe({ address: worker, endpoint, proof_key: '', payout: '', ...NOTHING }),
     job: () => client.submit(task, AbortSignal.timeout(60_000)).next(),
-    stop: () => client.stop(task),
+    stop: () => client.stop(task, 'deadline'),
   };
 }
 

@@ -23,7 +23,7 @@ const answer = {
   attempt: 1,
   proof: {
     ...{ outputHash: new Uint8Array(32), signature: new Uint8Array(64) },
-    ...{ promptTokens: 1, completionTokens: 2, requestCommitment: new Uint8Array(32) },
+    ...{ promptTokens: 1, completionTokens: 2, statement: new Uint8Array(32) },
   },
 } as unknown as ProvenAnswer;
 

@@ -89,7 +89,7 @@ export async function openSettlementScene({ version = 'legacy' as SentVersion } 
   ): ProvenAnswer {
     const { worker: of = worker, attempt = 1, key = of.proofKey } = choice;
     const output = { outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: TOKENS };
-    const proven = { ...output, requestCommitment: REQUEST };
+    const proven = { ...output, statement: REQUEST };
     const named = { job: job.address, worker: of.address, attempt };
     const message = proofMessage({ programId: PROGRAM_ID, ...named, ...proven });
     return {

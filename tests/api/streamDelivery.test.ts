@@ -12,6 +12,7 @@ const settlement = { settlementTx: 'tx', creditsRemaining: 7 };
 const proof = {
   ...{ worker: 'worker', attempt: 2 },
   ...{ outputHash: 'sha256:00', deliveryReceipt: 'receipt' },
+  ...{ requestCommitment: 'aa'.repeat(32), answerDetails: 'bb'.repeat(32) },
 };
 const result = {
   ...{ finishReason: 'stop' as const, isTruncated: false, usage: USAGE },

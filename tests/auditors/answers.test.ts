@@ -44,9 +44,9 @@ describe('a saved answer', () => {
     ['two plain answers', /^It holds several answers: save one\.$/],
     ['a text in an event of a name', /^Not all clients read each of its events\.$/],
     ['a text behind [DONE]', /^It goes on behind its \[DONE\]\.$/],
-    ['a text behind its finish reason', /^Its text goes on behind its finish reason\.$/],
+    ['a text behind its finish reason', /^It goes on behind its finish reason\.$/],
     ['choices that are no list', /^Its choices are no list\.$/],
-    ['a tool call', /^Its tool_calls is not proven\.$/],
+    ['a tool call', /^Not all clients read its tool_calls alike\.$/],
     ['a link to another job', /^Its svc\.verify_url, \S+, is not of job_/],
     ['a salt of another form', /^Its svc\.request_salt has another form\.$/],
     ['a cost that is no number', /^Its usage\.cost has another form\.$/],
@@ -67,7 +67,7 @@ describe('a saved answer', () => {
     const { text } = readAnswer(savedAs('a stream'));
     const read = readAnswer(saved);
     expect(read.text).toBe(text);
-    expect(read.reasoning).toMatch(/^Hm\./);
+    expect(read.details?.reasoning).toMatch(/^Hm\./);
   });
 
   it('has only what it says itself, with fields of any name', () => {
@@ -248,14 +248,14 @@ describe('the words for what a client has', () => {
     );
   });
 
-  it('name the only difference of a question, or its commitment', async () => {
+  it('name the only difference of a question, or its statement', async () => {
     const request = JOB_CASES.find(({ name }) => name === 'answers: drawn 1')?.request ?? '';
     const marked = request.replaceAll('"content":"', '"content":"\ufeff');
     expect(await detailOf('delivery.request', 'drawn 1', { request: marked })).toBe(
       'The messages differ from the proven ones only in this: a byte order mark.',
     );
     const rule = 'delivery.request';
-    expect(await detailOf(rule, 'another question: another message')).toMatch(/commitment/);
+    expect(await detailOf(rule, 'another question: another message')).toMatch(/^the statement is /);
     expect(await detailOf(rule, 'another question: another model')).toMatch(
       /^The request names the model llama-3\.2-3b-instruct, .* for qwen3-8b\.$/,
     );

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { formatJobId, jobFail, jobLock, requestCommitment } from '../../programs/client/index.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import type { Check } from '../../programs/client/verify/check.ts';
 import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
@@ -24,6 +25,7 @@ import {
   OUTPUT,
 } from '../../testing/ledger/jobScene.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
@@ -36,16 +38,21 @@ const folder = ownFolder('svc-audit');
 let settled: LockedJob;
 let closed: LockedJob;
 let failed: LockedJob;
+/** Of the closed job. */
+const halves = {
+  requestCommitment: requestCommitment(Buffer.from(SALT, 'hex'), {
+    ...readRequest(JSON.stringify(REQUEST)).chat,
+    token_limit: 2_000,
+  }),
+  answerDetails: answerDetails(TEXT_ALONE),
+};
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
 beforeAll(async () => {
   scene = await createJobScene();
   [settled, closed] = (await scene.lock({ count: 2, tokenLimit: 2_000 })) as [LockedJob, LockedJob];
   [failed] = (await scene.lock({ count: 1, tokenLimit: 9 })) as [LockedJob];
-  const { chat } = readRequest(JSON.stringify(REQUEST));
-  const asked = { ...chat, token_limit: 2_000 };
-  await scene.complete(closed.address, {
-    requestCommitment: requestCommitment(Buffer.from(SALT, 'hex'), asked),
-  });
+  await scene.complete(closed.address, { statement: statementOf(halves) });
   await scene.fail(failed.address);
   await scene.acknowledge(settled.address);
   await scene.settle(settled.address);
@@ -83,7 +90,9 @@ const svc = () => ({
   ...{ attempt: 1, credits_charged: 3, usdc_value: 0.03, settlement_tx: null },
   output_hash: `sha256:${createHash('sha256').update(OUTPUT).digest('hex')}`,
   request_salt: SALT,
-  delivery_receipt: scene.receipt(closed.address),
+  request_commitment: hex(halves.requestCommitment),
+  answer_details: hex(halves.answerDetails),
+  delivery_receipt: scene.receipt(closed.address, statementOf(halves)),
   verify_url: `https://api.example.com/verify/${id()}#wallet=${walletOf()}`,
 });
 const answer = (content = OUTPUT, more: object = { svc: svc() }) => ({
@@ -305,7 +314,7 @@ describe('svc verify of a saved answer', () => {
     const { output, error, code } = await verify('--response', response, '--request', request);
     expect({ error, code }).toEqual({ error: '', code: 0 });
     expect(output).toContain(`${id()} at ${closed.address}: settled`);
-    for (const rule of ['output', 'receipt', 'request', 'answer']) {
+    for (const rule of ['output', 'details', 'receipt', 'request', 'answer']) {
       expect(output).toMatch(new RegExp(`│ delivery\\.${rule} +│ holds `));
     }
     expect(output).toMatch(/\nThe job holds\. Everything that applies holds\.\n$/);
@@ -345,7 +354,8 @@ describe('svc verify of a saved answer', () => {
     const response = await saved('answer.json', answer(OUTPUT, {}));
     const request = await saved('request.json', REQUEST);
     const given = ['--response', response, '--request', request, '--wallet', walletOf()];
-    const receipt = ['--receipt', scene.receipt(closed.address)];
+    const details = ['--answer-details', hex(halves.answerDetails)];
+    const receipt = ['--receipt', scene.receipt(closed.address, statementOf(halves)), ...details];
     const { output, error, code } = await verify(...given, '--salt', SALT, ...receipt);
     expect({ error, code }).toEqual({
       code: 0,
@@ -353,12 +363,12 @@ describe('svc verify of a saved answer', () => {
     });
     expect(output).toMatch(/│ delivery\.request +│ holds /);
     expect(output).toMatch(/│ delivery\.receipt +│ holds /);
-    const wrong = await verify(...given, '--salt', SALT.replaceAll('7', '8'));
+    const wrong = await verify(...given, ...details, '--salt', SALT.replaceAll('7', '8'));
     expect(wrong.output).toMatch(/The job holds\. Your question is not the proven one\. /);
     const unsalted = await verify(id(), '--wallet', walletOf(), '--request', request);
     expect(unsalted.code).toBe(1);
     expect(unsalted.output).toMatch(
-      /│ delivery\.request +│ NOT CHECKABLE +│ It is compared by its salt, .*request_salt\. /,
+      /│ delivery\.request +│ NOT CHECKABLE +│ It is compared by the answer's svc\.request_salt and /,
     );
     expect(unsalted.output).toMatch(/evidence is missing: this proves nothing\.\n$/);
   });

@@ -12,6 +12,7 @@ import type { ClientEvidence } from '../../programs/client/verify/job/clientEvid
 import { gatherEvidence } from '../../programs/client/verify/job/gatherEvidence.ts';
 import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
+import { REQUEST } from '../../testing/kit/jobInstructions.ts';
 import { HOSTILE_SIGNER } from '../../testing/ledger/hostileCaller.ts';
 import { addresses } from '../../testing/ledger/jobScene.ts';
 import { jobNamed, nodeNamed } from '../receipts/vectors/committed.ts';
@@ -112,7 +113,8 @@ describe('a receipt for another text than the proven one', () => {
   async function receiptBy(signer: Keypair) {
     const outputHash = createHash('sha256').update(output).digest();
     const job = scene.jobs.settled;
-    const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+    const delivered = { outputHash, statement: REQUEST };
+    const message = receiptMessage({ programId: PROGRAM_ID, job, ...delivered });
     const receipt = formatReceipt(signer.publicKey, signHashed(message, signer));
     const { checks } = await verify('settled', { output, receipt });
     return checks.find(({ name }) => name === 'delivery.receipt');
@@ -122,7 +124,7 @@ describe('a receipt for another text than the proven one', () => {
     expect(await receiptBy(scene.service.hotSigner)).toMatchObject({
       verdict: 'fails',
       detail: expect.stringContaining(
-        'signed that the given text was delivered, and not the proven',
+        'signed that the given answer was delivered, and not the proven',
       ),
     });
   });

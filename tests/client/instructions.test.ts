@@ -24,31 +24,29 @@ const outputOf = () => ({
   outputHash: random.bytes(32),
   promptTokens: random.below(2 ** 32),
   completionTokens: random.below(2 ** 32),
-  requestCommitment: random.bytes(32),
+  statement: random.bytes(32),
 });
 const proofOf = (output: ReturnType<typeof outputOf>) =>
   signed(proofMessage({ programId: PROGRAM_ID, job, worker, attempt: 2, ...output }));
 
 const [recorded, other] = [outputOf(), outputOf()];
 const [recordedProof, otherProof] = [proofOf(recorded), proofOf(other)];
-const receipt = signed(
-  receiptMessage({ programId: PROGRAM_ID, job, outputHash: other.outputHash }),
-);
+const receipt = signed(receiptMessage({ programId: PROGRAM_ID, job, ...other }));
 
 const NOTHING = {
   key: PublicKey.default,
-  recordedRequestCommitment: new Uint8Array(32),
+  recordedStatement: new Uint8Array(32),
   recordedSignature: new Uint8Array(64),
   outputHash: new Uint8Array(32),
   promptTokens: 0,
   completionTokens: 0,
-  requestCommitment: new Uint8Array(32),
+  statement: new Uint8Array(32),
   signature: new Uint8Array(64),
 };
 
 const UPHELD_WORKER = {
   key: keypair.publicKey,
-  recordedRequestCommitment: recorded.requestCommitment,
+  recordedStatement: recorded.statement,
   recordedSignature: recordedProof.signature,
   ...other,
   signature: otherProof.signature,
@@ -57,23 +55,29 @@ const UPHELD_GATEWAY = {
   ...NOTHING,
   key: keypair.publicKey,
   outputHash: other.outputHash,
+  statement: other.statement,
   signature: receipt.signature,
+};
+const OF_OTHER_STATEMENT = {
+  ...UPHELD_GATEWAY,
+  recordedStatement: recorded.statement,
+  recordedSignature: recordedProof.signature,
 };
 
 describe(`the evidence of a verdict (seed ${random.seed})`, () => {
   it('is refused in any other form', () => {
     const text = signed(random.bytes(181));
-    for (const wrong of [[recordedProof], [text]]) {
-      expect(() => evidenceArguments(wrong)).toThrow('no delivery receipt');
-    }
     for (const wrong of [
+      [recordedProof],
+      [text],
       [recordedProof, receipt],
-      [receipt, otherProof],
+      [receipt, receipt],
+      [receipt, recordedProof, otherProof],
       [text, otherProof],
       [recordedProof, text],
       [recordedProof, otherProof, otherProof],
     ]) {
-      expect(() => evidenceArguments(wrong)).toThrow('not two proofs');
+      expect(() => evidenceArguments(wrong)).toThrow('neither two proofs');
     }
   });
 
@@ -82,6 +86,7 @@ describe(`the evidence of a verdict (seed ${random.seed})`, () => {
     for (const [verdict, evidence, args] of [
       ['upheld_worker', [recordedProof, otherProof], UPHELD_WORKER],
       ['upheld_gateway', [receipt], UPHELD_GATEWAY],
+      ['upheld_gateway', [receipt, recordedProof], OF_OTHER_STATEMENT],
       ['rejected', [], NOTHING],
     ] as const) {
       const { data, keys, programId } = verdictInstruction(evidence, { ...parties, verdict });

@@ -19,7 +19,7 @@ const key = () => new PublicKey(random.bytes(32));
 const keypair = Keypair.fromSeed(random.bytes(32));
 const [programId, job, worker] = [key(), key(), key()];
 const outputHash = random.bytes(32);
-const requestCommitment = random.bytes(32);
+const statement = random.bytes(32);
 const proof = {
   programId,
   job,
@@ -28,14 +28,14 @@ const proof = {
   attempt: 3,
   promptTokens: 0x01020304,
   completionTokens: 0xfffffffe,
-  requestCommitment,
+  statement,
 };
 
 describe(`signed messages (seed ${random.seed})`, () => {
   it('lay out a proof in 181 bytes', () => {
     expect(Buffer.from(proofMessage(proof))).toEqual(
       Buffer.concat([
-        Buffer.from('svc-proof-v1', 'ascii'),
+        Buffer.from('svc-proof-v2', 'ascii'),
         programId.toBuffer(),
         job.toBuffer(),
         worker.toBuffer(),
@@ -43,21 +43,22 @@ describe(`signed messages (seed ${random.seed})`, () => {
         outputHash,
         Buffer.from([4, 3, 2, 1]),
         Buffer.from([0xfe, 0xff, 0xff, 0xff]),
-        requestCommitment,
+        statement,
       ]),
     );
     expect(proofMessage(proof)).toHaveLength(181);
   });
 
-  it('lay out a delivery receipt in 111 bytes', () => {
-    const message = receiptMessage({ programId, job, outputHash });
-    expect(message).toHaveLength(111);
+  it('lay out a delivery receipt in 143 bytes', () => {
+    const message = receiptMessage({ programId, job, outputHash, statement });
+    expect(message).toHaveLength(143);
     expect(Buffer.from(message)).toEqual(
       Buffer.concat([
-        Buffer.from('svc-delivery-v1', 'ascii'),
+        Buffer.from('svc-delivery-v2', 'ascii'),
         programId.toBuffer(),
         job.toBuffer(),
         outputHash,
+        statement,
       ]),
     );
   });
@@ -81,8 +82,10 @@ describe(`signed messages (seed ${random.seed})`, () => {
   it('refuse a hash of another length, and numbers out of range', () => {
     const short = random.bytes(31);
     expect(() => proofMessage({ ...proof, outputHash: short })).toThrow('32 bytes');
-    expect(() => proofMessage({ ...proof, requestCommitment: short })).toThrow('32 bytes');
-    expect(() => receiptMessage({ programId, job, outputHash: short })).toThrow('32 bytes');
+    expect(() => proofMessage({ ...proof, statement: short })).toThrow('32 bytes');
+    expect(() => receiptMessage({ programId, job, outputHash: short, statement })).toThrow(
+      '32 bytes',
+    );
     expect(() => proofMessage({ ...proof, attempt: 256 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, promptTokens: 2 ** 32 })).toThrow('out of range');
     expect(() => proofMessage({ ...proof, completionTokens: -1 })).toThrow('out of range');
@@ -95,14 +98,15 @@ describe(`signed messages (seed ${random.seed})`, () => {
     // Of a proof about the same attempt only the output may differ.
     const other = proofMessage({ ...proof, outputHash: random.bytes(32) });
     expect(parseProof(other)?.subject).toEqual(message.subarray(0, 109));
-    const receipt = receiptMessage({ programId, job, outputHash });
-    expect(parseReceiptMessage(receipt)).toEqual({ subject: receipt.subarray(0, 79), outputHash });
+    const receipt = receiptMessage({ programId, job, outputHash, statement });
+    const subject = receipt.subarray(0, 79);
+    expect(parseReceiptMessage(receipt)).toEqual({ subject, outputHash, statement });
   });
 
   it('are not read from bytes of another form', () => {
     for (const [message, parse] of [
       [proofMessage(proof), parseProof],
-      [receiptMessage({ programId, job, outputHash }), parseReceiptMessage],
+      [receiptMessage({ programId, job, outputHash, statement }), parseReceiptMessage],
     ] as const) {
       for (const other of [
         message.subarray(0, -1),
@@ -115,14 +119,14 @@ describe(`signed messages (seed ${random.seed})`, () => {
         expect(parse(other)).toBeUndefined();
       }
     }
-    expect(parseProof(receiptMessage({ programId, job, outputHash }))).toBeUndefined();
+    expect(parseProof(receiptMessage({ programId, job, outputHash, statement }))).toBeUndefined();
     expect(parseReceiptMessage(proofMessage(proof))).toBeUndefined();
   });
 });
 
 describe.each([
   ['proof', proofMessage(proof)],
-  ['delivery receipt', receiptMessage({ programId, job, outputHash })],
+  ['delivery receipt', receiptMessage({ programId, job, outputHash, statement })],
 ])('a %s', (_what, message) => {
   const { publicKey } = keypair;
   const signature = signHashed(message, keypair);

@@ -35,7 +35,7 @@ function settlement(parties: Parties): Part {
   const complete = jobComplete({
     ...{ signer, gateway, job: key(), attempt: 1, ...parties },
     ...{ outputHash: HASH, promptTokens: 1, completionTokens: 2, countedTokens: 2 },
-    ...{ requestCommitment: HASH, signature: new Uint8Array(64) },
+    ...{ statement: HASH, signature: new Uint8Array(64) },
   });
   return { instructions: [complete], costs: [COSTS.job_complete] };
 }

@@ -16,6 +16,7 @@ import {
   sign,
   signHashed,
 } from '../../programs/client/proof.ts';
+import { statementOf } from '../../programs/client/statement.ts';
 import { hashOf } from '../../testing/kit/cast.ts';
 import { ANSWER, REQUEST } from '../../testing/kit/jobInstructions.ts';
 
@@ -43,7 +44,7 @@ type Proven = Partial<ProvenOutput> & {
 const messageOf = (proven: Proven) =>
   proofMessage({
     ...{ programId: PROGRAM_ID, job, worker, attempt: 2 },
-    ...{ outputHash: ANSWER, promptTokens: 1, completionTokens: 2, requestCommitment: REQUEST },
+    ...{ outputHash: ANSWER, promptTokens: 1, completionTokens: 2, statement: REQUEST },
     ...proven,
   });
 const fileOf = (message: Uint8Array, signature: Uint8Array, by = proofKey) =>
@@ -61,20 +62,21 @@ describe('two proofs in the arbiter’s page', () => {
   it.each<[string, Proven]>([
     ['text', { outputHash: OTHER }],
     ['count', { completionTokens: 3 }],
-    ['request', { requestCommitment: OTHER }],
+    ['request', { statement: OTHER }],
   ])('convict where they differ in the %s, and make the verdict', (_, changes) => {
     const judged = judge(signedProof(), signedProof(changes));
     if (!judged.convicts) throw new Error(judged.finding);
-    const { outputHash, completionTokens, requestCommitment, recordedRequestCommitment } =
-      evidenceArguments(judged.evidence);
-    const expected = { outputHash: ANSWER, completionTokens: 2, requestCommitment: REQUEST };
+    const { outputHash, completionTokens, statement, recordedStatement } = evidenceArguments(
+      judged.evidence,
+    );
+    const expected = { outputHash: ANSWER, completionTokens: 2, statement: REQUEST };
     const found = {
       outputHash: Buffer.from(outputHash),
       completionTokens,
-      requestCommitment: Buffer.from(requestCommitment),
+      statement: Buffer.from(statement),
     };
     expect(found).toEqual({ ...expected, ...changes });
-    expect(Buffer.from(recordedRequestCommitment)).toEqual(REQUEST);
+    expect(Buffer.from(recordedStatement)).toEqual(REQUEST);
   });
 
   const ofOther = 'A proof is of another job, worker or attempt.';
@@ -121,15 +123,45 @@ describe('two proofs in the arbiter’s page', () => {
 });
 
 describe('a delivery receipt in the arbiter’s page', () => {
-  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash: OTHER });
-  const judgeSigned = (signature: Uint8Array) =>
-    judgeReceipt(formatReceipt(hotSigner.publicKey, signature), dispute, programId);
+  const halves = { requestCommitment: REQUEST, answerDetails: OTHER };
+  const statement = statementOf(halves);
+  const messageFor = (outputHash: Uint8Array) =>
+    receiptMessage({ programId: PROGRAM_ID, job, outputHash, statement });
+  const judgeSigned = (signature: Uint8Array, recorded = '') => {
+    const svc = {
+      delivery_receipt: formatReceipt(hotSigner.publicKey, signature),
+      request_commitment: Buffer.from(halves.requestCommitment).toString('hex'),
+      answer_details: Buffer.from(halves.answerDetails).toString('hex'),
+    };
+    return judgeReceipt(JSON.stringify(svc), recorded, dispute, programId);
+  };
+  const refused = (finding: string) => ({ convicts: false, finding });
 
   it('convicts by the signature of its sha256 alone', () => {
-    expect(judgeSigned(signHashed(message, hotSigner)).convicts).toBe(true);
-    expect(judgeSigned(sign(message, hotSigner))).toEqual({
-      convicts: false,
-      finding: "The receipt was not signed for this job and the client's text.",
-    });
+    expect(judgeSigned(signHashed(messageFor(OTHER), hotSigner)).convicts).toBe(true);
+    expect(judgeSigned(sign(messageFor(OTHER), hotSigner))).toEqual(
+      refused("The receipt was not signed for this job and the client's answer."),
+    );
+    expect(judgeReceipt('{}', '', dispute, programId)).toEqual(
+      refused('This is not the svc of an answer, with a receipt.'),
+    );
+  });
+
+  it('convicts by another statement of the proven text, beside its proof', () => {
+    const receipt = signHashed(messageFor(ANSWER), hotSigner);
+    const judged = judgeSigned(receipt, signedProof());
+    if (!judged.convicts) throw new Error(judged.finding);
+    const { statement: named, recordedStatement } = evidenceArguments(judged.evidence);
+    expect([named, recordedStatement].map((bytes) => Buffer.from(bytes))).toEqual([
+      Buffer.from(statement),
+      REQUEST,
+    ]);
+    expect(judgeSigned(receipt)).toEqual(
+      refused('The receipt is for the proven text: only the recorded proof can show a fault.'),
+    );
+    expect(judgeSigned(receipt, signedProof({ statement }))).toEqual(
+      refused('The receipt says what the proof says: it proves no fault.'),
+    );
+    expect(judgeSigned(receipt, signedProof({ attempt: 1 })).convicts).toBe(false);
   });
 });

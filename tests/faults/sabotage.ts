@@ -31,7 +31,7 @@ export async function proveGarbage(service: RunningService, thief: TestWorker): 
       outputHash: new Uint8Array(32).fill(7),
       promptTokens: 1,
       completionTokens: 2_000,
-      requestCommitment: REQUEST,
+      statement: REQUEST,
     };
     const { address: job, data } = found;
     const proof = { job: job.toBase58(), attempt: data.attempt, ...output };

@@ -95,7 +95,7 @@ export async function chargeUnproven(
 
   const output = {
     ...{ outputHash: OTHER_HASH, promptTokens: 1, completionTokens: TOKEN_LIMIT },
-    requestCommitment: REQUEST,
+    statement: REQUEST,
   };
   const proof = { job: job.toBase58(), attempt: 1, ...output };
   const proven = signedProof(victim, proof);
@@ -114,7 +114,7 @@ export async function chargeUnproven(
     ["another worker's signature", signHashed(proven.message, other.proofKeypair)],
     ['a proof of fewer tokens', unlike({ completionTokens: 1 })],
     ['a proof of another attempt', unlike({ attempt: 2 })],
-    ['a proof of another request', unlike({ requestCommitment: OTHER_HASH })],
+    ['a proof of another request', unlike({ statement: OTHER_HASH })],
     ['a signature of the message itself', sign(proven.message, victim.proofKeypair)],
     ["a proof and the worker's keys alone", proven.signature, victim.authority],
   ];
@@ -139,7 +139,7 @@ const proofOf = (
   const { address, attempt, promptTokens, completionTokens } = job;
   const outputHash = Buffer.from(job.outputHash, 'hex');
   const output = { job: address, attempt, outputHash, promptTokens, completionTokens };
-  return signedProof(worker, { ...output, requestCommitment: REQUEST, ...changes });
+  return signedProof(worker, { ...output, statement: REQUEST, ...changes });
 };
 
 const OTHER_HASH = new Uint8Array(32).fill(9);

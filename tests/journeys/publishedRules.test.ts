@@ -150,7 +150,9 @@ describe('a settled job, verified with only an RPC address and its text,', () =>
 
     // The receipt for the client is signed by the key that signed the settlement.
     expect(receipt.signer.equals(settled.data.settledBy)).toBe(true);
-    const receiptText = receiptMessage({ programId: PROGRAM_ID, job: address, outputHash });
+    const { statement } = settled.data;
+    const delivered = { outputHash, statement };
+    const receiptText = receiptMessage({ programId: PROGRAM_ID, job: address, ...delivered });
     const { signer: publicKey, signature: ofReceipt } = receipt;
     expect(verifyHashed({ publicKey, message: receiptText, signature: ofReceipt })).toBe(true);
   });

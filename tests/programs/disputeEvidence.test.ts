@@ -26,12 +26,14 @@ const expectEvidence = (...evidence: SignedMessage[]) => {
   expect(world.chain.lastEvents()).toMatchObject([{ data: { evidenceHash } }]);
 };
 
+const OTHER_STATEMENT = hashOf('another statement');
+
 // On what none is given: support/refusals/evidence.ts.
 describe('a verdict [disputes.evidence]', () => {
   it.each([
     ['prompt’s count', { promptTokens: 21 }],
     ['completion’s count', { completionTokens: 2_000 }],
-    ['request', { requestCommitment: hashOf('another request') }],
+    ['statement', { statement: OTHER_STATEMENT }],
   ])('is given on two proofs of one text that differ in the %s', async (_, difference) => {
     const { verdictOn, proofWith } = await openCase(world);
     const evidence = [proofWith({}), proofWith(difference)] as const;
@@ -41,17 +43,17 @@ describe('a verdict [disputes.evidence]', () => {
 
   const GARBAGE = new Uint8Array(64).fill(7);
   const unneeded = {
-    recordedRequestCommitment: GARBAGE.slice(32),
+    recordedStatement: GARBAGE.slice(32),
     recordedSignature: GARBAGE,
     promptTokens: 2 ** 32 - 1,
     completionTokens: 2 ** 32 - 1,
-    requestCommitment: GARBAGE.slice(32),
   };
 
   it('looks at no argument where a dispute is rejected', async () => {
     const { verdictOn } = await openCase(world);
     const key = Keypair.generate().publicKey;
-    const all = { ...unneeded, key, outputHash: ANSWER, signature: GARBAGE };
+    const statement = GARBAGE.slice(32);
+    const all = { ...unneeded, key, outputHash: ANSWER, statement, signature: GARBAGE };
     await send(world, verdictOn('rejected', [], all));
     expectEvidence();
   });
@@ -61,6 +63,14 @@ describe('a verdict [disputes.evidence]', () => {
     const receipt = receiptWith();
     await send(world, verdictOn('upheld_gateway', [receipt], unneeded));
     expectEvidence(receipt);
+    expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: STAKE_TOKENS });
+  });
+
+  it('is given on a receipt of another statement, with the recorded proof', async () => {
+    const { verdictOn, receiptWith, recorded } = await openCase(world);
+    const receipt = receiptWith({ outputHash: ANSWER, statement: OTHER_STATEMENT });
+    await send(world, verdictOn('upheld_gateway', [receipt, recorded]));
+    expectEvidence(receipt, recorded);
     expect(await world.read('Worker', world.worker)).toMatchObject({ stakeTokens: STAKE_TOKENS });
   });
 
@@ -82,9 +92,14 @@ describe('a verdict [disputes.evidence]', () => {
 });
 
 describe('a proof key that was changed', () => {
-  it.each([-1n, 0n, 1n])(
-    'convicts for what it proved until then: a job %i s from the change',
-    async (seconds) => {
+  it.each(
+    [-1n, 0n, 1n].flatMap((seconds) => [
+      { seconds, verdict: 'upheld_worker' as const },
+      { seconds, verdict: 'upheld_gateway' as const },
+    ]),
+  )(
+    'shows what it proved until then: $verdict, $seconds s from the change',
+    async ({ seconds, verdict }) => {
       const { workerAuthority, payout, proofKey: old, stranger: fresh } = world;
       const change = workerUpdate({
         authority: workerAuthority.publicKey,
@@ -101,16 +116,25 @@ describe('a proof key that was changed', () => {
       await send(world, isProvenAfter ? proof : change);
       await send(world, settle(world, job), dispute(world, job));
       await passDisputeWindow(world);
-      const { proofWith, verdictOn } = await openCase(world, job);
+      const { proofWith, receiptWith, verdictOn } = await openCase(world, job);
       const by = (first: Keypair, second: Keypair) => {
         const proofs = [proofWith({}, first), proofWith({ outputHash: OTHER_HASH }, second)];
         return verdictOn('upheld_worker', proofs);
       };
+      const ofGateway = (key: Keypair) => {
+        const receipt = receiptWith({ outputHash: ANSWER, statement: OTHER_STATEMENT });
+        return verdictOn('upheld_gateway', [receipt, proofWith({}, key)]);
+      };
       await expectRefusal(world, 'SignatureInvalid', by(own, other));
       // In the second of the change both keys may have proven it.
-      if (seconds !== 0n) await expectRefusal(world, 'ProofWrongKey', by(other, other));
-      await send(world, by(own, own));
-      expect((await readJob(world, job)).outcome).toBe('upheld_worker');
+      if (seconds !== 0n) {
+        await expectRefusal(world, 'ProofWrongKey', by(other, other));
+        await expectRefusal(world, 'SignatureInvalid', ofGateway(other));
+      }
+      const isWorkers = verdict === 'upheld_worker';
+      const either = seconds === 0n ? other : own;
+      await send(world, isWorkers ? by(own, own) : ofGateway(either));
+      expect((await readJob(world, job)).outcome).toBe(verdict);
     },
   );
 });

@@ -98,7 +98,7 @@ function drawWays(job: PublicKey, { address, payout, proofKey }: TestWorker, sig
     outputHash: hashOf(`answer ${random.below(9)}`),
     promptTokens: random.below(4_000),
     completionTokens: random.below(4_000),
-    requestCommitment: hashOf(`request ${random.below(9)}`),
+    statement: hashOf(`request ${random.below(9)}`),
     ...(has('otherKey', 8) && { key: world.stranger }),
   };
   const settled = {

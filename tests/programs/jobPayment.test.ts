@@ -115,7 +115,7 @@ describe('job_complete', () => {
         acknowledgedAfterSeconds: 9,
         provenAfterSeconds: 9,
       },
-      said: { ...due.said, proofKey: world.proofKey.publicKey, requestCommitment: REQUEST },
+      said: { ...due.said, proofKey: world.proofKey.publicKey, statement: REQUEST },
     });
     await expectPaid();
   });

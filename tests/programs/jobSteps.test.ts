@@ -100,14 +100,14 @@ describe('job_prove', () => {
     const output = { outputHash: ANSWER, promptTokens: tokens, completionTokens: tokens };
     await expectEffect({ ...world, job }, prove(world, job, output), 'JobProven', {
       job: { status: 'settling', ...output, provenAfterSeconds: 11 },
-      said: { proofKey: world.proofKey.publicKey, requestCommitment: REQUEST },
+      said: { proofKey: world.proofKey.publicKey, statement: REQUEST },
     });
   });
 
   it('accepts the identical proof again without effect', async () => {
     const job = await jobIn(world, 'settling');
     // A Job does not keep the commitment.
-    for (const same of [{}, { requestCommitment: hashOf('another request') }]) {
+    for (const same of [{}, { statement: hashOf('another request') }]) {
       await expectNoEffect({ ...world, job }, prove(world, job, same));
     }
   });

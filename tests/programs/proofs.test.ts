@@ -42,7 +42,7 @@ const OUTPUT = {
   outputHash: ANSWER,
   promptTokens: 20,
   completionTokens: 300,
-  requestCommitment: REQUEST,
+  statement: REQUEST,
 };
 // Which signatures the curve accepts: tests/programs/signatures.test.ts.
 describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, from, to }) => {
@@ -66,7 +66,7 @@ describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, f
     expect(await readJob(world, job)).toEqual(before);
     await take(compose(world, job, { signature: signHashed(messageOf(job), world.proofKey) }));
     // A Job does not keep the commitment: the event has it.
-    const { requestCommitment, ...recorded } = OUTPUT;
+    const { statement, ...recorded } = OUTPUT;
     expect(await readJob(world, job)).toMatchObject({ status: to, ...recorded });
   };
 
@@ -92,7 +92,10 @@ describe.each(takers)('a proof that $name takes, by both builds,', ({ compose, f
   it('is refused with any byte changed, and in a receipt’s place', async () => {
     await expectOnlyItsOwn((job) => {
       const message = messageOf(job);
-      const receipt = receiptMessage({ programId: PROGRAM_ID, job, outputHash: ANSWER });
+      const receipt = receiptMessage({
+        ...{ programId: PROGRAM_ID, job, outputHash: ANSWER },
+        statement: REQUEST,
+      });
       return [...Array.from(message, (_, at) => flipped(message, at)), receipt].map((other) =>
         signHashed(other, world.proofKey),
       );

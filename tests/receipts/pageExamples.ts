@@ -11,6 +11,8 @@ import {
 import { bytesToHex, utf8 } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/node.ts';
 import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 
 /** The body that a client sends, as the page has it. */
 export const BODY = `{
@@ -61,13 +63,18 @@ export function pageExamples(): Record<string, string> {
   if (!job) throw new Error('The program takes no job of this id');
   const salt = Uint8Array.from({ length: 32 }, (_, at) => at);
   const canonical = canonicalJson(REQUEST as Json);
+  const halves = {
+    requestCommitment: requestCommitment(salt, REQUEST as Json),
+    answerDetails: answerDetails(TEXT_ALONE),
+  };
   const proof = {
     ...{ programId: PROGRAM_ID, job, worker: addresses.worker(authority.publicKey) },
     ...{ attempt: ATTEMPT, outputHash: sha256(utf8(TEXT)), ...COUNTS },
-    requestCommitment: requestCommitment(salt, REQUEST as Json),
+    statement: statementOf(halves),
   };
   const message = proofMessage(proof);
-  const receipt = receiptMessage({ programId: PROGRAM_ID, job, outputHash: proof.outputHash });
+  const { outputHash, statement } = proof;
+  const receipt = receiptMessage({ programId: PROGRAM_ID, job, outputHash, statement });
   return {
     program: PROGRAM_ID.toBase58(),
     'event authority': addresses.eventAuthority.toBase58(),
@@ -83,7 +90,9 @@ export function pageExamples(): Record<string, string> {
     'canonical request': canonical,
     'sha256 of it': bytesToHex(sha256(utf8(canonical))),
     salt: bytesToHex(salt),
-    commitment: bytesToHex(proof.requestCommitment),
+    'request commitment': bytesToHex(halves.requestCommitment),
+    'answer details': bytesToHex(halves.answerDetails),
+    statement: bytesToHex(statement),
     'output hash': bytesToHex(proof.outputHash),
     'proof message': bytesToHex(message),
     'sha256 of the proof': bytesToHex(sha256(message)),

@@ -12,10 +12,12 @@ import {
   requestCommitment,
   verifyHashed,
 } from '../../programs/client/proof.ts';
+import { answerDetails } from '../../programs/client/statement.ts';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
 import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom } from '../../testing/random.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
 import { drawBody, givenToWorker } from './pythonRequests.ts';
@@ -107,9 +109,10 @@ needs('python3-cryptography').describe(title, () => {
       const ours = resultOf(() => ({ job_id: readAnswer(saved).jobId }));
       expect([at, ours]).toEqual([at, at < taken ? { job_id } : REFUSED]);
       const nothing = { wallet: null, request_salt: null, delivery_receipt: null };
+      const details = bytesToHex(answerDetails(TEXT_ALONE));
       return {
         input: { saved },
-        expected: at < taken ? { job_id, text: 'Yes.', ...nothing } : REFUSED,
+        expected: at < taken ? { job_id, text: 'Yes.', ...nothing, details } : REFUSED,
       };
     });
     expect(await run('answer', cases)).toEqual(asExpected(cases.length));

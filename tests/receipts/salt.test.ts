@@ -4,6 +4,7 @@ import { PROGRAM_ID } from '../../programs/client/index.ts';
 import { bytesToHex, concatBytes, hexToBytes, utf8 } from '../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../programs/client/platform/node.ts';
 import { canonicalJson, type Json, requestCommitment } from '../../programs/client/proof.ts';
+import { statementOf } from '../../programs/client/statement.ts';
 import { callLedger } from '../../testing/ledger/ledger.ts';
 import { createRandom } from '../../testing/random.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -30,6 +31,8 @@ const DICTIONARY = ['What is', 'Define', 'Translate', 'Who invented', 'How old i
 interface Asked {
   readonly question: string;
   readonly salt: Uint8Array;
+  /** The half of the statement that anybody may guess, too. */
+  readonly answerDetails: Uint8Array;
 }
 
 let service: RunningService;
@@ -55,8 +58,9 @@ async function ask(question: string): Promise<Asked> {
   const answer = await service
     .openai()
     .chat.completions.create({ ...bodyOf(question), max_tokens: TOKEN_LIMIT });
-  const { svc } = answer as unknown as { svc: { request_salt: string } };
-  return { question, salt: hexToBytes(svc.request_salt) };
+  const { svc } = answer as unknown as { svc: Record<'request_salt' | 'answer_details', string> };
+  const { request_salt, answer_details } = svc;
+  return { question, salt: hexToBytes(request_salt), answerDetails: hexToBytes(answer_details) };
 }
 
 /** Everything about the program that a node shows: its transactions, their calls, its accounts. */
@@ -92,6 +96,10 @@ const windowsOf = (bytes: Uint8Array): string[] => {
 
 const requestOf = (question: string): Json => ({ ...bodyOf(question), token_limit: TOKEN_LIMIT });
 
+/** What is proven of an answer to this question. */
+const statementOn = (question: string, { salt, answerDetails }: Omit<Asked, 'question'>) =>
+  statementOf({ requestCommitment: requestCommitment(salt, requestOf(question)), answerDetails });
+
 /** The questions of the dictionary of which the ledger shows one of these hashes. */
 const guess = (hashesOf: (question: string) => readonly Uint8Array[]): string[] =>
   DICTIONARY.filter((question) =>
@@ -102,25 +110,28 @@ describe(`a short question (seed ${seed})`, () => {
   it('has another commitment each time that it is asked', () => {
     const commitments = asked
       .filter(({ question }) => question === asked[0]?.question)
-      .map(({ question, salt }) => bytesToHex(requestCommitment(salt, requestOf(question))));
+      .map(({ question, ...opened }) => bytesToHex(statementOn(question, opened)));
     expect(new Set(commitments).size).toBeGreaterThan(1);
     for (const commitment of commitments) expect(onLedger.has(commitment)).toBe(true);
   });
 
   it('cannot be guessed by the ledger alone', () => {
     const salts = saltsThatAreKnown();
+    const [{ answerDetails: details } = { answerDetails: new Uint8Array(32) }] = asked;
     const found = guess((question) => {
       const inner = sha256(utf8(canonicalJson(requestOf(question))));
-      return [inner, sha256(inner), ...salts.map((salt) => sha256(concatBytes(salt, inner)))];
+      const salted = salts.map((salt) => sha256(concatBytes(salt, inner)));
+      const halves = [inner, sha256(inner), ...salted];
+      return halves.flatMap((half) => [
+        half,
+        statementOf({ requestCommitment: half, answerDetails: details }),
+      ]);
     });
     expect(found).toEqual([]);
   });
 
   it('is found by its salt', () => {
-    const salts = asked.map(({ salt }) => salt);
-    const found = guess((question) =>
-      salts.map((salt) => requestCommitment(salt, requestOf(question))),
-    );
+    const found = guess((question) => asked.map((opened) => statementOn(question, opened)));
     const questions = new Set(asked.map(({ question }) => question));
     expect(new Set(found)).toEqual(questions);
   });

@@ -35,15 +35,16 @@ describe('a job answered by the built-in engine', () => {
     const asked =
       '{"messages":[{"content":"Say hello to the harbour.","role":"user"}],"model":"test-8b",' +
       '"token_limit":200}';
+    const details = '{"finish_reason":"stop","reasoning":null,"tool_calls":null,"truncated":null}';
     const message = Buffer.concat([
-      Buffer.from('svc-proof-v1'),
+      Buffer.from('svc-proof-v2'),
       PROGRAM_ID.toBytes(),
       job.address.toBytes(),
       scene.worker.toBytes(),
       Buffer.from([1]),
       hash,
       counts,
-      sha256(Buffer.concat([SALT, sha256(asked)])),
+      sha256(Buffer.concat([sha256(Buffer.concat([SALT, sha256(asked)])), sha256(details)])),
     ]);
     expect(message.length).toBe(181);
     const signature = Buffer.from(String(proof?.signature), 'base64');

@@ -4,6 +4,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 export interface WorkerAnswer {
   text: string;
   finishReason: string | undefined;
+  truncated: string | undefined;
   /** Role of the first chunk. */
   role: string | undefined;
   proof: Record<string, unknown> | undefined;
@@ -29,7 +30,7 @@ export async function readAnswer(
   onText: (text: string) => void = () => undefined,
 ): Promise<WorkerAnswer> {
   const answer: WorkerAnswer = {
-    ...{ text: '', deltas: [], finishReason: undefined, role: undefined },
+    ...{ text: '', deltas: [], finishReason: undefined, truncated: undefined, role: undefined },
     ...{ proof: undefined, error: undefined },
   };
   for await (const { event, data } of readEvents(response)) {
@@ -44,6 +45,7 @@ export async function readAnswer(
         onText(delta.content);
       }
       answer.finishReason = finish_reason ?? answer.finishReason;
+      answer.truncated ??= json.truncated;
     }
   }
   answer.text = answer.deltas.join('');

@@ -66,7 +66,7 @@ function openBench() {
     ledger.resolve(ADMITTED);
     // Only what was sent can be proven.
     await new Promise(setImmediate);
-    await jobs.stop(job, 1, signer);
+    await jobs.stop({ address: job, attempt: 1, reason: 'client_gone' }, signer);
     expect(await code).toBe('proven');
   }
 

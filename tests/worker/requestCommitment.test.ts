@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { canonicalJson, requestCommitment } from '../../programs/client/proof.ts';
+import { answerDetails, statementOf } from '../../programs/client/statement.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { codeBlocks, type Document, readDocuments } from '../docs/documents.ts';
@@ -44,7 +46,7 @@ describe('a proof', () => {
     const job = await scene.lock();
     const { proof } = await readAnswer(await scene.ask(job, { chat }));
     const commitment = requestCommitment(SALT, { ...chat, token_limit: TOKEN_LIMIT });
-    expect(scene.isSigned(job, proof, commitment)).toBe(true);
+    expect(scene.isSigned(job, proof, { commitment })).toBe(true);
     expect(asked).toEqual([
       { ...CHAT, ...known, messages: messages.map(({ role, content }) => ({ role, content })) },
     ]);
@@ -73,6 +75,14 @@ describe('the example of the protocol', () => {
     const commitment = requestCommitment(Buffer.from(request_salt, 'hex'), asked);
     const hex = Buffer.from(commitment).toString('hex');
     expect(document.text).toContain(`| commitment | \`${hex}\` |`);
+    const details = answerDetails(TEXT_ALONE);
+    const statement = statementOf({ requestCommitment: commitment, answerDetails: details });
+    for (const [what, bytes] of [
+      ['answer details of `stop` alone', details],
+      ['statement', statement],
+    ] as const) {
+      expect(document.text).toContain(`| ${what} | \`${Buffer.from(bytes).toString('hex')}\` |`);
+    }
   });
 });
 

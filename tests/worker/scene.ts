@@ -13,12 +13,14 @@ import {
 } from '../../programs/client/generated/constants.ts';
 import { createJobId, formatJobId } from '../../programs/client/jobId.ts';
 import { proofMessage, requestCommitment, verifyHashed } from '../../programs/client/proof.ts';
+import { type AnswerDetails, answerDetails, statementOf } from '../../programs/client/statement.ts';
 import {
   callLedger,
   readClockSeconds,
   setClockSeconds,
   stopClock,
 } from '../../testing/ledger/ledger.ts';
+import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import { postSigned, type SignedRequest } from '../../testing/workers/signedRequest.ts';
 import { createWorker } from '../../worker/app.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
@@ -35,6 +37,12 @@ export const CHAT = {
   model: MODEL_ID,
   messages: [{ role: 'user' as const, content: 'Say hello to the harbour.' }],
 };
+/** What a proof says beside the text, where it is not what every test asks and gets. */
+interface Statement {
+  commitment?: Uint8Array;
+  details?: Partial<AnswerDetails>;
+}
+
 export const COMMITMENT = requestCommitment(SALT, { ...CHAT, token_limit: TOKEN_LIMIT });
 /** The ledger's time since the worker began: longer than a job lives. */
 const WORKER_AGE_SECONDS = 200n;
@@ -265,13 +273,13 @@ export async function openScene({
       return post('job', job, content, changes);
     },
     stop(job: LockedJob, changes: RequestChanges = {}): Promise<Response> {
-      return post('stop', job, { attempt: 1, ...changes.body }, changes);
+      return post('stop', job, { attempt: 1, reason: 'client_gone', ...changes.body }, changes);
     },
     /** Whether the worker signed this about its first attempt at the job. */
     isSigned(
       job: LockedJob,
       proof: Record<string, unknown> | undefined,
-      commitment: Uint8Array = COMMITMENT,
+      { commitment = COMMITMENT, details = {} }: Statement = {},
     ): boolean {
       const message = proofMessage({
         programId: PROGRAM_ID,
@@ -281,7 +289,10 @@ export async function openScene({
         outputHash: Buffer.from(String(proof?.output_hash).slice('sha256:'.length), 'hex'),
         promptTokens: Number(proof?.prompt_tokens),
         completionTokens: Number(proof?.completion_tokens),
-        requestCommitment: commitment,
+        statement: statementOf({
+          requestCommitment: commitment,
+          answerDetails: answerDetails({ ...TEXT_ALONE, ...details }),
+        }),
       });
       const signature = Buffer.from(String(proof?.signature), 'base64');
       return verifyHashed({ publicKey: keys.proof.publicKey, message, signature });

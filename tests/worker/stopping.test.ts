@@ -30,14 +30,20 @@ beforeEach(() => {
 });
 
 describe('a stop request', () => {
-  it('ends the stream with its last deltas, length and a proof of the text', async () => {
+  it.each([
+    ['client_gone', null],
+    ['deadline', 'deadline'],
+  ] as const)('ends the stream with a proof of why: %s', async (reason, truncated) => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await started;
-    const stopped = await scene.stop(job);
+    const stopped = await scene.stop(job, { body: { reason } });
     expect(await stopped.json()).toEqual({ stopped: true });
     const answer = await readAnswer(response);
     expect(answer).toMatchObject({ text: 'Once upon a time \ufffd', finishReason: 'length' });
+    expect(answer.truncated ?? null).toBe(truncated);
+    const details = { finishReason: 'length', truncated };
+    expect(scene.isSigned(job, answer.proof, { details })).toBe(true);
     const hash = createHash('sha256').update(answer.text, 'utf8').digest('hex');
     expect(answer.proof).toMatchObject({
       output_hash: `sha256:${hash}`,
@@ -56,10 +62,12 @@ describe('a stop request', () => {
     const job = await scene.lock();
     const response = await scene.ask(job);
     const reply = await start.promise;
-    await scene.stop(job);
+    await scene.stop(job, { body: { reason: 'deadline' } });
     const answer = await readAnswer(response);
-    expect(answer).toMatchObject({ text: 'All of it.', finishReason: 'stop' });
+    const whole = { text: 'All of it.', finishReason: 'stop', truncated: undefined };
+    expect(answer).toMatchObject(whole);
     expect(answer.proof).toMatchObject({ completion_tokens: estimateTokens('All of it.') });
+    expect(scene.isSigned(job, answer.proof)).toBe(true);
     await reply.closed;
   });
 

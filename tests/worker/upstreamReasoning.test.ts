@@ -52,14 +52,15 @@ async function deltasOf(response: Response) {
 }
 
 describe('a model that thinks before it answers', () => {
-  it('has its reasoning passed on outside the proof', async () => {
+  it('has its reasoning passed on outside the text, and bound by the proof', async () => {
     answerWith((reply) => {
       // Split where a character is.
       for (const reasoning of ['Hm \ud83e', '\udd14', '!'])
         think(reply, { reasoning, content: '' });
       reply.text(TEXT);
     });
-    const { deltas, last } = await deltasOf(await ask());
+    const job = await scene.lock();
+    const { deltas, last } = await deltasOf(await scene.ask(job));
     expect(deltas.at(0)).toEqual({ role: 'assistant' });
     expect(deltas.slice(-2)).toEqual([{ content: TEXT }, {}]);
     const thoughts = deltas.map(({ reasoning_content: text = '' }) => text);
@@ -67,6 +68,7 @@ describe('a model that thinks before it answers', () => {
     expect(thoughts.every((text) => text.isWellFormed())).toBe(true);
     const hash = createHash('sha256').update(TEXT, 'utf8').digest('hex');
     expect(last.output_hash).toBe(`sha256:${hash}`);
+    expect(scene.isSigned(job, last, { details: { reasoning: 'Hm 🤔!' } })).toBe(true);
   });
 
   it.each([

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { createRandom, type Random } from '../../common/seededRandom.ts';
 import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
+import type { FinishReason } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
-import { createStopScanner, type Engine, type FinishReason } from './engine.ts';
+import { createStopScanner, type Engine } from './engine.ts';
 import { SchemaRefusedError, schemaValue } from './schemaValue.ts';
 import { parameterRefused } from './upstreamErrors.ts';
 

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 
 /** Tokens by the engine's own tokenizer; undefined where the engine does not report them. */
@@ -7,8 +8,6 @@ export interface Usage {
   completionTokens?: number | undefined;
   reasoningTokens?: number | undefined;
 }
-
-export type FinishReason = 'stop' | 'length' | 'content_filter';
 
 /**
  * A piece of the answer or of the reasoning before it, never empty, or a sign that the model works

@@ -1,5 +1,5 @@
+import type { FinishReason } from '../../common/workerProtocol.ts';
 import { WorkerError } from '../protocol/errors.ts';
-import type { FinishReason } from './engine.ts';
 
 /**
  * How model servers spell the end of an answer, in lower case. What stands nowhere here is no end of

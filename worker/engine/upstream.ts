@@ -1,14 +1,8 @@
 import type { EventSourceMessage } from 'eventsource-parser';
-import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
+import { type FinishReason, HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
-import {
-  createStopScanner,
-  type Engine,
-  type EngineEvent,
-  type FinishReason,
-  type Usage,
-} from './engine.ts';
+import { createStopScanner, type Engine, type EngineEvent, type Usage } from './engine.ts';
 import { readFinishReason } from './finishReasons.ts';
 import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
 import {

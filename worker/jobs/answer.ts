@@ -6,8 +6,9 @@ import {
   estimatePromptTokens,
   estimateTokens,
 } from '../../common/tokenizers/tokenCounts.ts';
-import { TOKENS_MAX } from '../../common/workerProtocol.ts';
-import type { Engine, EngineEvent, FinishReason, Usage } from '../engine/engine.ts';
+import { type FinishReason, type StopReason, TOKENS_MAX } from '../../common/workerProtocol.ts';
+import { type AnswerDetails, answerDetails, statementOf } from '../../programs/client/statement.ts';
+import type { Engine, EngineEvent, Usage } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
@@ -17,7 +18,7 @@ import type { Proof, SignProof } from './proofSigner.ts';
 interface Work {
   request: JobRequest;
   engine: Engine;
-  /** Ends the answer early, with a proof of what was sent. */
+  /** Ends the answer early, with a proof of what was sent. Its reason is a `StopReason`. */
   stop: AbortSignal;
   /** Ends it without a proof; its reason is thrown. */
   cancel: AbortSignal;
@@ -37,7 +38,7 @@ interface Work {
 export async function answer(work: Work): Promise<Proof> {
   const { request, stop, cancel, signProof } = work;
   const writer = createAnswerWriter(work);
-  const { finishReason, usage } = await relay(work, writer);
+  const { finishReason, truncated = null, usage } = await relay(work, writer);
   await writer.flush();
   cancel.throwIfAborted();
   const { transcript, sent } = writer;
@@ -48,7 +49,7 @@ export async function answer(work: Work): Promise<Proof> {
       ? new WorkerError('stopped_before_output', 'The job was stopped before it had any output')
       : new WorkerError('empty_output', 'The model gave an empty answer');
   }
-  await writer.finish(finishReason);
+  await writer.finish(finishReason, truncated);
   const promptTokens = usage?.promptTokens ?? estimatePromptTokens(request.chat.messages);
   const completionTokens = claimableTokens(transcript, usage, sent.reasoningDeltas > 0);
   const proven = {
@@ -57,18 +58,29 @@ export async function answer(work: Work): Promise<Proof> {
     outputHash: transcript.outputHash(),
     promptTokens: Math.min(promptTokens, TOKENS_MAX),
     completionTokens: Math.min(completionTokens, request.token_limit),
-    requestCommitment: request.requestCommitment,
+    statement: statementOf({
+      requestCommitment: request.requestCommitment,
+      answerDetails: answerDetails({
+        finishReason,
+        truncated,
+        reasoning: sent.reasoning,
+        toolCalls: [],
+      }),
+    }),
   };
   return signProof(proven, cancel);
 }
 
-type EngineResult = Extract<EngineEvent, { type: 'end' }>;
+/** How an answer ended: by its engine, or here. */
+type AnswerEnd = Pick<Extract<EngineEvent, { type: 'end' }>, 'finishReason' | 'usage'> &
+  Partial<Pick<AnswerDetails, 'truncated'>>;
 
-/** The result of an answer that was stopped: the text that was sent is the whole answer. */
-const CUT_OFF: EngineResult = { type: 'end', finishReason: 'length' };
+/** At a limit: the text that was sent is the whole answer. */
+const CUT_OFF: AnswerEnd = { finishReason: 'length' };
+const CUT_BY_DEADLINE: AnswerEnd = { ...CUT_OFF, truncated: 'deadline' };
 
 /** Passes on what the engine generates, up to its end or the limits. */
-async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
+async function relay(work: Work, writer: AnswerWriter): Promise<AnswerEnd> {
   const { request, engine, stop, cancel, ends: signal } = work;
   try {
     signal.throwIfAborted();
@@ -80,8 +92,9 @@ async function relay(work: Work, writer: AnswerWriter): Promise<EngineResult> {
     throw new WorkerError('upstream_failed', 'The answer ended before it was complete');
   } catch (error) {
     cancel.throwIfAborted();
-    if (stop.aborted) return CUT_OFF;
-    throw error;
+    if (!stop.aborted) throw error;
+    const reason: StopReason = stop.reason;
+    return reason === 'deadline' ? CUT_BY_DEADLINE : CUT_OFF;
   }
 }
 
@@ -104,7 +117,7 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
   const charactersMax = answerCharactersMax(request.token_limit);
   const transcript = createTranscript();
   const reasoning = createCharacterJoiner();
-  const sent = { hasBegun: false, reasoningDeltas: 0, reasoningCharacters: 0 };
+  const sent = { hasBegun: false, reasoningDeltas: 0, reasoning: '' };
   const hasTokensLeft = () => transcript.deltas + sent.reasoningDeltas < request.token_limit;
 
   async function write(field: 'content' | 'reasoning_content', text: string): Promise<void> {
@@ -126,13 +139,17 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
     return true;
   }
 
+  async function writeThought(text: string): Promise<void> {
+    sent.reasoning += text;
+    await write('reasoning_content', text);
+  }
+
   /** Reasoning beyond the characters of any answer only shows that the model works. */
   async function writeReasoning(delta: string): Promise<boolean> {
     if (!hasTokensLeft()) return false;
     sent.reasoningDeltas += 1;
-    if (sent.reasoningCharacters + delta.length > charactersMax) return alive();
-    for (const piece of piecesOf(delta)) await write('reasoning_content', reasoning.add(piece));
-    sent.reasoningCharacters += delta.length;
+    if (sent.reasoning.length + delta.length > charactersMax) return alive();
+    for (const piece of piecesOf(delta)) await writeThought(reasoning.add(piece));
     return true;
   }
 
@@ -145,17 +162,18 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
     transcript,
     sent,
     /** @returns whether all of it is within the limits */
-    async send(event: Exclude<EngineEvent, EngineResult>): Promise<boolean> {
+    async send(event: Exclude<EngineEvent, { type: 'end' }>): Promise<boolean> {
       if (event.type === 'text') return writeText(event.text);
       if (event.type === 'reasoning') return writeReasoning(event.text);
       return alive();
     },
     /** Sends what was held back. */
     async flush(): Promise<void> {
-      await write('reasoning_content', reasoning.flush());
+      await writeThought(reasoning.flush());
       await write('content', transcript.flush());
     },
-    finish: (reason: FinishReason) => stream.send(deltaData({}, reason)),
+    finish: (reason: FinishReason, truncated: AnswerDetails['truncated'] = null) =>
+      stream.send(deltaData({}, reason, truncated ? { truncated } : {})),
   };
 }
 

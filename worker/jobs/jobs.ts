@@ -3,6 +3,7 @@ import type { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../common/logger.ts';
 import { begin, delay } from '../../common/wait.ts';
+import type { StopReason } from '../../common/workerProtocol.ts';
 import type { Engine } from '../engine/engine.ts';
 import { SIGNERS_MAX } from '../protocol/authentication.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
@@ -17,6 +18,13 @@ export type Jobs = ReturnType<typeof createJobs>;
 interface RunningJob extends Controls {
   attempt: number;
   ended: Promise<void>;
+}
+
+/** What a gateway asks to end early, and why. */
+interface Stop {
+  address: PublicKey;
+  attempt: number;
+  reason: StopReason;
 }
 
 interface Dependencies {
@@ -123,12 +131,12 @@ export function createJobs(dependencies: Dependencies) {
      *
      * @throws WorkerError when no such attempt runs, or when the signer may not stop it
      */
-    async stop(address: PublicKey, attempt: number, signer: PublicKey): Promise<void> {
-      const job = running.get(address.toBase58());
-      if (job?.attempt !== attempt)
+    async stop(asked: Stop, signer: PublicKey): Promise<void> {
+      const job = running.get(asked.address.toBase58());
+      if (job?.attempt !== asked.attempt)
         throw new WorkerError('job_not_running', 'No such attempt runs here');
       await admission.authorize(job.admitted.controller, signer);
-      job.stop.abort();
+      job.stop.abort(asked.reason);
     },
     /** Refuses further jobs, waits up to `graceMs` for the running ones, and cancels the rest. */
     async close(graceMs: number): Promise<void> {

@@ -1,6 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
 import { z } from 'zod';
-import { MESSAGES_MAX, passedFields, TOKENS_MAX } from '../../common/workerProtocol.ts';
+import {
+  MESSAGES_MAX,
+  passedFields,
+  STOP_REASONS,
+  TOKENS_MAX,
+} from '../../common/workerProtocol.ts';
 import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { WorkerError } from './errors.ts';
 
@@ -73,7 +78,7 @@ export const jobBody = z.object({
 });
 
 /** Body of `POST /jobs/:job_address/stop`. */
-export const stopRequest = z.object({ attempt });
+export const stopRequest = z.object({ attempt, reason: z.enum(STOP_REASONS) });
 
 /** The path parameter of `POST /jobs/:job_address/stop`. */
 export const stopPath = z.object({ job_address: publicKey });
@@ -83,7 +88,7 @@ type JobBody = z.infer<typeof jobBody>;
 
 /** A job as it was asked for. */
 export interface JobRequest extends Omit<JobBody, 'request_salt'> {
-  /** What its proof says of the request. */
+  /** The half of its proof's statement that the request gives. */
   requestCommitment: Uint8Array;
 }
 

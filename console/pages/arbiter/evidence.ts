@@ -7,6 +7,7 @@ import {
   proofMessage,
   receiptMessage,
   type SignedMessage,
+  statementOf,
   verifyHashed,
 } from '@svc-inference/client/wallet';
 import type { DisputeList } from '../../../api/contracts/index.ts';
@@ -25,29 +26,68 @@ export type Judged =
 const refuse = (finding: string): Judged => ({ convicts: false, finding });
 const hashOf = (text: string | null): string => (text ?? '').replace(/^sha256:/, '');
 
-/** Against the gateway: a receipt for the client's text, where the proof is of another one. */
-export function judgeReceipt(text: string, dispute: OpenDispute, programId: string): Judged {
-  const receipt = parseReceipt(text.trim());
-  if (receipt === undefined) return refuse('This is not a delivery receipt.');
-  const { signer, signature } = receipt;
-  const clientHash = hashOf(dispute.your_hash);
-  if (clientHash === hashOf(dispute.proof_hash)) {
-    return refuse("The client's text is the proven one: the receipt proves no fault.");
-  }
-  const message = receiptMessage({
-    programId: new PublicKey(programId),
-    job: new PublicKey(dispute.job_address),
-    outputHash: hexToBytes(clientHash),
+/**
+ * Against the gateway: a receipt for the client's text, where the proof is of another one; or for
+ * another statement than the recorded proof has.
+ *
+ * @param svc of the client's answer, as JSON
+ * @param recorded the recorded proof, where the statement alone differs; else empty
+ */
+export function judgeReceipt(
+  svc: string,
+  recorded: string,
+  dispute: OpenDispute,
+  programId: string,
+): Judged {
+  const delivered = parseDelivered(svc);
+  if (delivered === undefined) return refuse('This is not the svc of an answer, with a receipt.');
+  const { signer, signature, statement } = delivered;
+  const receiptOf = (hash: string): SignedMessage => ({
+    publicKey: signer,
+    message: receiptMessage({
+      programId: new PublicKey(programId),
+      job: new PublicKey(dispute.job_address),
+      ...{ outputHash: hexToBytes(hash), statement },
+    }),
+    signature,
   });
-  const signed = { publicKey: signer, message, signature };
-  if (!verifyHashed(signed)) {
-    return refuse("The receipt was not signed for this job and the client's text.");
+  const [ofClient, ofProof] = [dispute.your_hash, dispute.proof_hash].map(hashOf);
+  const found = [ofClient, ofProof].find((hash) => hash && verifyHashed(receiptOf(hash)));
+  if (found === undefined) {
+    return refuse("The receipt was not signed for this job and the client's answer.");
   }
-  return {
-    convicts: true,
-    evidence: [signed],
-    finding: `${signer.toBase58()} signed that the client's text was delivered; the proof is of another.`,
-  };
+  const by = `${signer.toBase58()} signed that the client's`;
+  if (found !== ofProof) {
+    const finding = `${by} text was delivered; the proof is of another.`;
+    return { convicts: true, evidence: [receiptOf(found)], finding };
+  }
+  const proof = parseSigned(recorded);
+  if (proof === undefined) {
+    return refuse('The receipt is for the proven text: only the recorded proof can show a fault.');
+  }
+  const fault = faultOf(proof, dispute, programId);
+  if (fault !== undefined) return refuse(fault);
+  const proven = parseProof(proof.message)?.statement ?? new Uint8Array();
+  if (bytesToHex(proven) === bytesToHex(statement)) {
+    return refuse('The receipt says what the proof says: it proves no fault.');
+  }
+  const finding = `${by} answer was delivered; the proof has another statement.`;
+  return { convicts: true, evidence: [receiptOf(found), proof], finding };
+}
+
+/** The receipt of an answer, and the statement of the halves that it names. */
+function parseDelivered(svc: string) {
+  try {
+    const said = JSON.parse(svc) as Record<string, string>;
+    const receipt = parseReceipt(said.delivery_receipt ?? '');
+    const statement = statementOf({
+      requestCommitment: hexToBytes(said.request_commitment ?? ''),
+      answerDetails: hexToBytes(said.answer_details ?? ''),
+    });
+    return receipt && { ...receipt, statement };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Against the worker: the recorded proof, and another one of the same attempt. */

@@ -10,7 +10,7 @@ import { useConfig, verifyLink } from '../../data/ledger.ts';
 import { useRead } from '../../data/queries.ts';
 import { Button } from '../../design/button.tsx';
 import { Drawer } from '../../design/dialog.tsx';
-import { SelectField, TextArea, TextField } from '../../design/field.tsx';
+import { SelectField, TextArea } from '../../design/field.tsx';
 import { Notice, Reading } from '../../design/notice.tsx';
 import { Facts } from '../../design/page.tsx';
 import { Address, Credits, Transaction } from '../../design/values.tsx';
@@ -40,7 +40,7 @@ export default function VerdictDrawer({
   const rules = useRead('/operator/ledger');
   const arbiter = rules.data?.arbiter;
   const [verdict, setVerdict] = useState<Verdict>('rejected');
-  const [entered, setEntered] = useState<Entered>({ receipt: '', recorded: '', other: '' });
+  const [entered, setEntered] = useState<Entered>({ svc: '', recorded: '', other: '' });
   const [plan, setPlan] = useState<Plan>();
   const programId = config?.program_id;
   const judged = programId === undefined ? undefined : judge(verdict, entered, dispute, programId);
@@ -80,7 +80,7 @@ export default function VerdictDrawer({
 
 /** The evidence as it is entered. */
 interface Entered {
-  readonly receipt: string;
+  readonly svc: string;
   readonly recorded: string;
   readonly other: string;
 }
@@ -88,12 +88,12 @@ interface Entered {
 /** @returns undefined while evidence is missing */
 function judge(
   verdict: Verdict,
-  { receipt, recorded, other }: Entered,
+  { svc, recorded, other }: Entered,
   dispute: OpenDispute,
   programId: string,
 ): Judged | undefined {
   if (verdict === 'upheld_gateway') {
-    return receipt === '' ? undefined : judgeReceipt(receipt, dispute, programId);
+    return svc === '' ? undefined : judgeReceipt(svc, recorded, dispute, programId);
   }
   if (verdict === 'upheld_worker') {
     const isWhole = recorded !== '' && other !== '';
@@ -114,18 +114,20 @@ function EvidenceFields(props: {
       onChange({ ...entered, [name]: target.value }),
   });
   if (verdict === 'rejected') return null;
-  if (verdict === 'upheld_gateway') {
-    return <TextField label="Delivery receipt" isCode {...set('receipt')} />;
-  }
+  const isGateways = verdict === 'upheld_gateway';
+  const form = 'As JSON: {"public_key", "message", "signature"}';
   return (
     <>
+      {isGateways && <TextArea label="The svc of the client's answer" isCode {...set('svc')} />}
       <TextArea
         label="The recorded proof"
-        hint='As JSON: {"public_key", "message", "signature"}'
+        hint={isGateways ? `Where the receipt is for the proven text. ${form}` : form}
         isCode
         {...set('recorded')}
       />
-      <TextArea label="The other proof of the same attempt" isCode {...set('other')} />
+      {!isGateways && (
+        <TextArea label="The other proof of the same attempt" isCode {...set('other')} />
+      )}
     </>
   );
 }

@@ -57,10 +57,10 @@ export const MODELS_PER_WORKER_MAX = 16;
 export const NO_LIMIT = 18_446_744_073_709_551_615n;
 
 /** What every message that a worker signs as a proof begins with. */
-export const PROOF_PREFIX = 'svc-proof-v1';
+export const PROOF_PREFIX = 'svc-proof-v2';
 
 /** What every message begins with that a controller's signer signs as a delivery receipt. */
-export const RECEIPT_PREFIX = 'svc-delivery-v1';
+export const RECEIPT_PREFIX = 'svc-delivery-v2';
 
 /** 30 days: stake cannot be held back for longer. */
 export const UNSTAKE_COOLDOWN_SECONDS_MAX = 2_592_000;

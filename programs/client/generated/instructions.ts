@@ -479,8 +479,8 @@ export interface JobProveInput extends Deployment {
   readonly promptTokens: number;
   /** As the worker counted; bounds the charge */
   readonly completionTokens: number;
-  /** What the worker signs about the request that it answered */
-  readonly requestCommitment: Uint8Array;
+  /** Binds question and answer; compared and never opened */
+  readonly statement: Uint8Array;
   /** The proof key's signature of the proof's sha256 */
   readonly signature: Uint8Array;
 }
@@ -535,8 +535,8 @@ export interface JobCompleteInput extends Deployment {
   readonly completionTokens: number;
   /** The tokens counted by the controller, at least 1; the lower of these and the proven is charged */
   readonly countedTokens: number;
-  /** What the worker signs about the request that it answered */
-  readonly requestCommitment: Uint8Array;
+  /** Binds question and answer; compared and never opened */
+  readonly statement: Uint8Array;
   /** The proof key's signature of the proof's sha256 */
   readonly signature: Uint8Array;
 }
@@ -608,8 +608,8 @@ export interface DisputeResolveInput extends Deployment {
   readonly verdict: DisputeOutcome;
   /** Signed both proofs, or the receipt */
   readonly key: PublicKey;
-  /** Of the recorded proof; for upheld_worker, as the next */
-  readonly recordedRequestCommitment: Uint8Array;
+  /** Of the recorded proof; where a receipt has its hash, too, as the next */
+  readonly recordedStatement: Uint8Array;
   /** Of the recorded proof */
   readonly recordedSignature: Uint8Array;
   /** Of the other proof, or of the receipt */
@@ -618,8 +618,8 @@ export interface DisputeResolveInput extends Deployment {
   readonly promptTokens: number;
   /** Of the other proof */
   readonly completionTokens: number;
-  /** Of the other proof */
-  readonly requestCommitment: Uint8Array;
+  /** Of the other proof, or of the receipt */
+  readonly statement: Uint8Array;
   /** Of the other proof, or of the receipt */
   readonly signature: Uint8Array;
 }

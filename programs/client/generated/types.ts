@@ -663,7 +663,7 @@ export interface JobProven {
   outputHash: Uint8Array;
   promptTokens: number;
   completionTokens: number;
-  requestCommitment: Uint8Array;
+  statement: Uint8Array;
 }
 
 /** The job was charged and paid */
@@ -723,7 +723,7 @@ export interface JobCompleted {
   outputHash: Uint8Array;
   promptTokens: number;
   completionTokens: number;
-  requestCommitment: Uint8Array;
+  statement: Uint8Array;
   countedTokens: number;
   chargedCredits: bigint;
   returnedCredits: bigint;

@@ -1,6 +1,6 @@
 import type { Value } from '../codec.ts';
 import { bytesToHex } from '../platform/bytes.ts';
-import { shown } from './answer/answerParts.ts';
+import { shown } from './answer/fields.ts';
 
 /**
  * What became of one check. `fails` means that the evidence contradicts the rule; `not_checkable`
@@ -67,8 +67,7 @@ export const GRACE_SECONDS = 60n;
 
 /** What of an answer no rule binds, nor any field that no rule names. */
 export const NOT_PROVEN = [
-  ...['finish_reason', 'truncated', 'format_kept', 'reasoning_content', 'reasoning', 'logprobs'],
-  'total_tokens',
+  ...['format_kept', 'logprobs', 'total_tokens'],
   ...['prompt_tokens_details', 'completion_tokens_details', 'created', 'system_fingerprint'],
 ] as const;
 
@@ -98,6 +97,7 @@ export const SENTENCES = {
 const GIVEN: Readonly<Record<string, string>> = {
   'delivery.output': 'Your text is not the proven one.',
   'delivery.request': 'Your question is not the proven one.',
+  'delivery.details': 'How your answer ends, or what it holds beside its text, is not proven.',
   'delivery.receipt': 'Your receipt does not fit it.',
   'delivery.answer': 'Your answer says something else of it.',
   'model.card': 'Your card is not the pinned one.',

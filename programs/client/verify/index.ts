@@ -13,7 +13,6 @@ export { connectRpc, type LedgerNode, NoAnswerError, RpcError } from '../rpc/rpc
 export { readAnswer, type SavedAnswer } from './answer/readAnswer.ts';
 export { SavedFileError } from './answer/savedFile.ts';
 export { isRequest, readRequest, type SentRequest } from './answer/sentRequest.ts';
-export type { Statement } from './answer/statement.ts';
 export {
   type Check,
   type Conclusion,

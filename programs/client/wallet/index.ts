@@ -47,6 +47,7 @@ export { connectRpc, NoAnswerError, type Rpc, RpcError } from '../rpc/rpc.ts';
 export { followTransaction } from '../sender/followTransaction.ts';
 export { type Refusal, refusalOf, type SendResult } from '../sender/sendResult.ts';
 export { simulate } from '../sender/simulate.ts';
+export { statementOf } from '../statement.ts';
 export { associatedTokenAddress, tokenAccountCreate } from '../token/instructions.ts';
 export { decodeTokenAccount, type TokenAccount } from '../token/layout.ts';
 export { connectLedger } from '../verify/connection/connectLedger.ts';

@@ -379,7 +379,7 @@ events! {
         /// The key that signed the proof
         pub proof_key: &'a Address,
         pub output: OutputPart<'a>,
-        pub request_commitment: &'a [u8; 32],
+        pub statement: &'a [u8; 32],
     }
 
     /// The job was charged and paid
@@ -396,7 +396,7 @@ events! {
         /// The key that signed the proof
         pub proof_key: &'a Address,
         pub output: OutputPart<'a>,
-        pub request_commitment: &'a [u8; 32],
+        pub statement: &'a [u8; 32],
         pub payment: PaymentPart<'a>,
     }
 

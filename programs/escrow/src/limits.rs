@@ -70,9 +70,9 @@ pub const MODELS_PER_WORKER_MAX: u8 = 16;
 pub const NO_LIMIT: u64 = u64::MAX;
 
 /// What every message that a worker signs as a proof begins with.
-pub const PROOF_PREFIX: &[u8; 12] = b"svc-proof-v1";
+pub const PROOF_PREFIX: &[u8; 12] = b"svc-proof-v2";
 /// What every message begins with that a controller's signer signs as a delivery receipt.
-pub const RECEIPT_PREFIX: &[u8; 15] = b"svc-delivery-v1";
+pub const RECEIPT_PREFIX: &[u8; 15] = b"svc-delivery-v2";
 
 /// 30 days: stake cannot be held back for longer.
 pub const UNSTAKE_COOLDOWN_SECONDS_MAX: u32 = 30 * 24 * 60 * 60;

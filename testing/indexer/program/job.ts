@@ -23,8 +23,8 @@ export function answerOf({ jobId }: JobAccount) {
 /** The proof, of whose attempt it is. */
 export function proofOf(job: JobAccount) {
   const { worker, attempt, jobId } = job;
-  const requestCommitment = `${'ab'.repeat(16)}${jobId}`;
-  return { ...answerOf(job), worker, attempt, proofKey: worker, requestCommitment };
+  const statement = `${'ab'.repeat(16)}${jobId}`;
+  return { ...answerOf(job), worker, attempt, proofKey: worker, statement };
 }
 
 /** Which job an event is about, at its sequence. */

@@ -8,6 +8,7 @@ import { DISPUTE_WINDOW_SECONDS } from '../../../programs/client/generated/const
 import { gatewayUpdate, workerRegister } from '../../../programs/client/instructions.ts';
 import { parseJobId } from '../../../programs/client/jobId.ts';
 import { formatReceipt, receiptMessage, signHashed } from '../../../programs/client/proof.ts';
+import { statementOf } from '../../../programs/client/statement.ts';
 import { associatedTokenAddress } from '../../../programs/client/token/instructions.ts';
 import { advanceSeconds, stopClock } from '../../../testing/ledger/ledger.ts';
 import { createStory } from '../../../testing/story.ts';
@@ -191,15 +192,15 @@ describeInBrowser('a dispute', (openScene) => {
     const drawer = arbiter.getByRole('dialog', { name: job });
     await drawer.getByLabel('Verdict').selectOption('upheld_gateway');
     const decide = drawer.getByRole('button', { name: 'See what the verdict does' });
-    const field = drawer.getByLabel('Delivery receipt');
+    const field = drawer.getByLabel("The svc of the client's answer");
     await field.fill('<b>no receipt</b>');
-    await drawer.getByText('This is not a delivery receipt.').waitFor();
+    await drawer.getByText('This is not the svc of an answer').waitFor();
     expect(await decide.isDisabled()).toBe(true);
-    await field.fill(receiptFor((await complete(scene.stack)).job, scene, signer));
+    await field.fill(svcFor((await complete(scene.stack)).job, scene, signer));
     await drawer.getByText('The receipt was not signed for this job').waitFor();
     expect(await decide.isDisabled()).toBe(true);
 
-    await field.fill(receiptFor(job, scene, signer));
+    await field.fill(svcFor(job, scene, signer));
 
     await drawer.getByText("signed that the client's text was delivered").waitFor();
     expect(await decide.isEnabled()).toBe(true);
@@ -231,17 +232,22 @@ async function readAvailable(credits: Page): Promise<bigint> {
   return BigInt(text.split(' ')[0]?.replaceAll(',', '') ?? '');
 }
 
-/** What the gateway's signer gave a client that received the other text. */
-function receiptFor(job: string, { stack }: PageScene, signer: Keypair): string {
+/** The `svc` that the gateway's signer gave a client that received the other text. */
+function svcFor(job: string, { stack }: PageScene, signer: Keypair): string {
   const programId = new PublicKey(stack.programId);
   const addresses = createAddresses(programId);
   const account = addresses.creditAccount(new PublicKey(stack.wallet));
+  const half = Buffer.alloc(32, 7);
   const message = receiptMessage({
     programId,
     job: addresses.job(account, parseJobId(job) ?? new Uint8Array()),
     outputHash: createHash('sha256').update(CLIENT_TEXT).digest(),
+    statement: statementOf({ requestCommitment: half, answerDetails: half }),
   });
-  return formatReceipt(signer.publicKey, signHashed(message, signer));
+  return JSON.stringify({
+    delivery_receipt: formatReceipt(signer.publicKey, signHashed(message, signer)),
+    ...{ request_commitment: half.toString('hex'), answer_details: half.toString('hex') },
+  });
 }
 
 /** Has the gateway's operator name one more hot signer, whose receipts then bind the gateway. */

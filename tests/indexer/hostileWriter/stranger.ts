@@ -102,7 +102,7 @@ export async function createStranger(
   const actor = { signer: key };
   const proofOf = (job: PublicKey, attempt: number, { hash, tokens }: Output) => {
     const counts = { promptTokens: tokens, completionTokens: tokens };
-    const proven = { outputHash: hash, ...counts, requestCommitment: REQUEST };
+    const proven = { outputHash: hash, ...counts, statement: REQUEST };
     const message = proofMessage({ programId: PROGRAM_ID, job, worker, attempt, ...proven });
     return { job, worker, ...proven, signature: signHashed(message, proofKeypair) };
   };

@@ -43,7 +43,7 @@ export async function openCase(world: World, given?: PublicKey): Promise<Dispute
   if (given === undefined) await passDisputeWindow(world);
   const account = await readJob(world, job);
   const { worker, attempt, outputHash, promptTokens, completionTokens } = account;
-  const output = { outputHash, promptTokens, completionTokens, requestCommitment: REQUEST };
+  const output = { outputHash, promptTokens, completionTokens, statement: REQUEST };
   const about = { programId: PROGRAM_ID, job };
   const signed = (key: Keypair, message: Uint8Array): SignedMessage => ({
     publicKey: key.publicKey,
@@ -58,7 +58,10 @@ export async function openCase(world: World, given?: PublicKey): Promise<Dispute
     proofWith: (changes, key = world.proofKey) =>
       signed(key, proofMessage({ ...about, worker, attempt, ...output, ...changes })),
     receiptWith: (changes, key = world.hotSigner) =>
-      signed(key, receiptMessage({ ...about, outputHash: OTHER_HASH, ...changes })),
+      signed(
+        key,
+        receiptMessage({ ...about, outputHash: OTHER_HASH, statement: REQUEST, ...changes }),
+      ),
     verdictOn(verdict, evidence, changes) {
       const { arbiter, creditAccount } = world;
       const named = { arbiter: arbiter.publicKey, job, creditAccount, worker, verdict };

@@ -1,5 +1,10 @@
 import { bytesToHex, utf8 } from '../../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../../programs/client/platform/node.ts';
+import {
+  type AnswerDetails,
+  answerDetails,
+  type ToolCall,
+} from '../../../programs/client/statement.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
@@ -11,7 +16,14 @@ import { drawKeypair } from './draw.ts';
 import type { NodeCases } from './endedCases.ts';
 import { recordJobs } from './record.ts';
 import { otherQuestions, SAME_QUESTION } from './requestForms.ts';
-import { SAVED_FORMS, withLatePart, withSvc, withText, withUsage } from './savedForms.ts';
+import {
+  SAVED_FORMS,
+  withDetails,
+  withLatePart,
+  withSvc,
+  withText,
+  withUsage,
+} from './savedForms.ts';
 
 const NODE = 'answers';
 const HOLDS = 'holds history.sequence';
@@ -34,6 +46,7 @@ export async function answerCases(
       ...savedCases(answered),
       ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
+      ...detailCases(random, answered),
       ...questionCases(random, first),
       ...laterCases(first, second),
       ...cardCases([first, third, last], cards),
@@ -56,6 +69,7 @@ const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
   receipt: String(svc.delivery_receipt),
   request: JSON.stringify(body),
   salt: String(svc.request_salt),
+  answer_details: String(svc.answer_details),
 });
 
 /** Every form of every other answer, with its question. */
@@ -82,11 +96,14 @@ function textCases(
     'white space more': ` ${text}`,
     'another normal form': text.normalize('NFD'),
   };
-  const convicting = receiptFor(hotSigner, job, sha256(utf8(changed)));
+  const convicting = receiptFor(hotSigner, answer, { outputHash: sha256(utf8(changed)) });
   const receipts = {
     'a receipt of another job': String(other.svc.delivery_receipt),
     'a receipt for another text': convicting,
-    'a receipt of a stranger': receiptFor(drawKeypair(random), job, sha256(utf8(text))),
+    'a receipt of a stranger': receiptFor(drawKeypair(random), answer),
+    'a receipt of another statement': receiptFor(hotSigner, answer, {
+      statement: random.bytes(32),
+    }),
     'a receipt of no form': 'a.b',
     'a receipt whose key is no base58': '0.b',
     'a receipt with a line end behind it': `${answer.svc.delivery_receipt}\n`,
@@ -158,6 +175,45 @@ function statementCases(random: Random, answer: AnsweredJob, other: AnsweredJob)
   ];
 }
 
+/** Answers of which something else than the text was changed, and halves of other statements. */
+function detailCases(random: Random, answered: readonly AnsweredJob[]): Condition[] {
+  const having = (field: 'reasoning' | 'toolCalls', isThere: boolean) =>
+    answered.find(({ details }) => details[field].length > 0 === isThere) as AnsweredJob;
+  const [thinking, silent] = [having('reasoning', true), having('reasoning', false)];
+  const [calling, plain] = [having('toolCalls', true), having('toolCalls', false)];
+  const [call] = calling.details.toolCalls as [ToolCall];
+  const is = 'fails delivery.details';
+  const list: [string, AnsweredJob, Partial<AnswerDetails>][] = [
+    ['another finish reason', plain, { finishReason: 'length' }],
+    ['other reasoning', thinking, { reasoning: `${thinking.details.reasoning}.` }],
+    ['no reasoning', thinking, { reasoning: '' }],
+    ['reasoning', silent, { reasoning: 'Hm.' }],
+    ['a call', plain, { toolCalls: [call] }],
+    ['no call', calling, { toolCalls: [] }],
+    ['a call of another id', calling, { toolCalls: [{ ...call, id: 'call' }] }],
+    ['a call of another name', calling, { toolCalls: [{ ...call, name: 'x' }] }],
+    ['a call with other arguments', calling, { toolCalls: [{ ...call, arguments: '{}' }] }],
+  ];
+  const other = bytesToHex(random.bytes(32));
+  const request = JSON.stringify(plain.body);
+  const svc: [string, object, string][] = [
+    ['a cut', { truncated: 'deadline' }, `${is} delivery.answer`],
+    ['another request commitment', { request_commitment: other }, is],
+    ['other answer details', { answer_details: other }, `${is} delivery.request`],
+    ['no request commitment', { request_commitment: null }, 'refused'],
+    ['no answer details', { answer_details: null }, 'refused'],
+  ];
+  return [
+    ...list.map(([what, answer, changed]) => ({
+      ...{ name: `an answer with ${what}`, answer: withDetails(answer, changed), is },
+    })),
+    ...svc.map(([what, changed, is]) => ({
+      ...{ name: `an answer that states ${what}`, answer: withSvc(plain, { ...changed }), is },
+      ...(is.endsWith('delivery.request') && { request }),
+    })),
+  ];
+}
+
 /** Of jobs that were locked before a model had a card, under the first one, and under the next. */
 function cardCases(
   [before, first, last]: readonly [AnsweredJob, AnsweredJob, AnsweredJob],
@@ -218,20 +274,25 @@ function laterCases(before: AnsweredJob, later: AnsweredJob): Condition[] {
   }));
 }
 
-/** What each form says of itself: its text, and what the API sent with it. */
+/** Of the others a verification shows that they are read alike. */
+const READ_FORMS = ['a plain answer', 'a stream'];
+
+/** What these forms say of themselves: their text, and what the API sent with it. */
 function formCases(answer: AnsweredJob, { service }: JobScene): AnyUnitCase[] {
   const { job_id, request_salt, delivery_receipt } = answer.svc;
   const wallet = service.wallet.publicKey.toBase58();
-  const expected = { job_id, wallet, text: answer.text, request_salt, delivery_receipt };
-  return Object.entries(SAVED_FORMS).map(
-    ([name, form]) =>
-      ({ kind: 'answer', name, input: { saved: form(answer) }, expected }) as AnyUnitCase,
-  );
+  const details = bytesToHex(answerDetails(answer.details));
+  const said = { text: answer.text, request_salt, delivery_receipt, details };
+  const expected = { job_id, wallet, ...said };
+  return READ_FORMS.map((name): AnyUnitCase => {
+    const saved = SAVED_FORMS[name]?.(answer) ?? '';
+    return { kind: 'answer', name, input: { saved }, expected } as AnyUnitCase;
+  });
 }
 
 /** A body as it was sent, to what a worker signed of it. */
-function requestCases({ body, salt, tokenLimit, answering }: AnsweredJob): AnyUnitCase[] {
-  const expected = { commitment: bytesToHex(answering.requestCommitment) };
+function requestCases({ body, salt, tokenLimit, commitment }: AnsweredJob): AnyUnitCase[] {
+  const expected = { commitment: bytesToHex(commitment) };
   return Object.entries(SAME_QUESTION).map(([name, form]) => {
     const request = JSON.stringify(form(body));
     const input = { request, salt: bytesToHex(salt), token_limit: tokenLimit };

@@ -23,7 +23,7 @@ export async function runJobs(random: Random, scene: JobScene) {
     const model = scene.service.model.id;
     const locked = await scene.lock({ count, tokenLimit });
     const drawn = { model, tokenLimit, ...(later && { later }) };
-    return locked.map((one) => drawDialogue(random, { locked: one, ...drawn }));
+    return locked.map((one, at) => drawDialogue(random, { locked: one, at, ...drawn }));
   };
   const alone = [...(await lock(1)), ...(await lock(1, { passed_later: drawWords(random) }))];
   const cards = { first: drawCard(random), later: drawCard(random) };

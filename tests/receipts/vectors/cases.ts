@@ -1,3 +1,4 @@
+import type { Json } from '../../../programs/client/proof.ts';
 import type { REQUEST_FIELDS } from '../../../programs/client/verify/answer/requestFields.ts';
 import type { LedgerSnapshot, SnapshotChanges } from './snapshot.ts';
 
@@ -15,8 +16,9 @@ export interface ClientParts {
   readonly receipt?: string;
   /** The JSON of the request, as its client sent it. */
   readonly request?: string;
-  /** 64 hex digits. */
+  /** 64 hex digits, as the next. */
   readonly salt?: string;
+  readonly answer_details?: string;
   /** The JSON of the card of the job's model. */
   readonly card?: string;
 }
@@ -63,8 +65,13 @@ export type AnyUnitCase =
   | UnitCase<'proof_message', ProofInput, { readonly message: string; readonly sha256: string }>
   | UnitCase<
       'receipt_message',
-      { readonly job: string; readonly output_hash: string },
+      { readonly job: string; readonly output_hash: string; readonly statement: string },
       { readonly message: string; readonly sha256: string }
+    >
+  | UnitCase<
+      'statement',
+      StatementInput,
+      { readonly answer_details: string; readonly statement: string }
     >
   | UnitCase<
       'receipt',
@@ -91,7 +98,18 @@ export interface ProofInput {
   readonly output_hash: string;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
+  readonly statement: string;
+}
+
+/** Half of a statement, and what the other half is the hash of. */
+export interface StatementInput {
   readonly request_commitment: string;
+  readonly details: {
+    readonly finish_reason: string;
+    readonly truncated: string | null;
+    readonly reasoning: string;
+    readonly tool_calls: readonly Json[];
+  };
 }
 
 /** What is read of a saved answer; null where it does not say. */
@@ -101,6 +119,8 @@ interface AnswerResult {
   readonly text: string | null;
   readonly request_salt: string | null;
   readonly delivery_receipt: string | null;
+  /** The hash of what stands in the file beside the text. */
+  readonly details: string | null;
 }
 
 /** A request's body as it was sent, and what was locked. */

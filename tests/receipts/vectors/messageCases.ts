@@ -12,15 +12,28 @@ import {
 } from '../../../programs/client/index.ts';
 import { bytesToHex, hexToBytes } from '../../../programs/client/platform/bytes.ts';
 import { sha256 } from '../../../programs/client/platform/node.ts';
+import {
+  type AnswerDetails,
+  answerDetails,
+  statementOf,
+  toolCallsAsJson,
+} from '../../../programs/client/statement.ts';
 import type { Random } from '../../../testing/random.ts';
+import { TEXT_ALONE } from '../../../testing/textAlone.ts';
+import { drawCall } from './answeredJob.ts';
 import type { AnyUnitCase, ProofInput } from './cases.ts';
-import { drawKeypair } from './draw.ts';
+import { drawKeypair, drawText } from './draw.ts';
 
 const addresses = createAddresses();
 
 /** Job ids and addresses, and what workers and gateways sign. */
 export function messageCases(random: Random): AnyUnitCase[] {
-  return [...jobIdCases(random), ...proofCases(random), ...receiptCases(random)];
+  return [
+    ...jobIdCases(random),
+    ...proofCases(random),
+    ...receiptCases(random),
+    ...statementCases(random),
+  ];
 }
 
 /** Of a UUIDv7 whose address the program takes, at any time. */
@@ -58,7 +71,7 @@ export function drawProof(random: Random): ProofInput {
     output_hash: bytesToHex(random.bytes(32)),
     prompt_tokens: random.below(2 ** 32),
     completion_tokens: random.below(2 ** 32),
-    request_commitment: bytesToHex(random.bytes(32)),
+    statement: bytesToHex(random.bytes(32)),
   };
 }
 
@@ -71,7 +84,7 @@ export function messageOfProof(proof: ProofInput): Uint8Array {
     outputHash: hexToBytes(proof.output_hash),
     promptTokens: proof.prompt_tokens,
     completionTokens: proof.completion_tokens,
-    requestCommitment: hexToBytes(proof.request_commitment),
+    statement: hexToBytes(proof.statement),
   });
 }
 
@@ -86,16 +99,50 @@ const proofCases = (random: Random): AnyUnitCase[] =>
     return { kind: 'proof_message', name, input, expected: signedForm(messageOfProof(input)) };
   });
 
+/** Answers with and without each of what is hashed. */
+function statementCases(random: Random): AnyUnitCase[] {
+  const call = () => drawCall(random);
+  const answers: Record<string, Partial<AnswerDetails>> = {
+    'a text alone': {},
+    'cut off': { finishReason: 'length', truncated: 'deadline' },
+    'behind reasoning': { reasoning: drawText(random, 20) },
+    'two calls of tools': { finishReason: 'tool_calls', toolCalls: [call(), call()] },
+    'a call with cut arguments': { toolCalls: [{ ...call(), arguments: '{"a": "' }] },
+  };
+  return Object.entries(answers).map(([name, given]): AnyUnitCase => {
+    const details = { ...TEXT_ALONE, ...given };
+    const halves = { requestCommitment: random.bytes(32), answerDetails: answerDetails(details) };
+    return {
+      ...{ kind: 'statement', name },
+      input: {
+        request_commitment: bytesToHex(halves.requestCommitment),
+        details: {
+          ...{ finish_reason: details.finishReason, truncated: details.truncated },
+          ...{ reasoning: details.reasoning, tool_calls: toolCallsAsJson(details.toolCalls) },
+        },
+      },
+      expected: {
+        answer_details: bytesToHex(halves.answerDetails),
+        statement: bytesToHex(statementOf(halves)),
+      },
+    };
+  });
+}
+
 function receiptCases(random: Random): AnyUnitCase[] {
   const job = drawKeypair(random).publicKey;
   const signer = drawKeypair(random);
-  const outputHash = random.bytes(32);
-  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+  const [outputHash, statement] = [random.bytes(32), random.bytes(32)];
+  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash, statement });
   const signature = signHashed(message, signer);
   return [
     {
       ...{ kind: 'receipt_message', name: 'drawn' },
-      input: { job: job.toBase58(), output_hash: bytesToHex(outputHash) },
+      input: {
+        job: job.toBase58(),
+        output_hash: bytesToHex(outputHash),
+        statement: bytesToHex(statement),
+      },
       expected: signedForm(message),
     },
     {

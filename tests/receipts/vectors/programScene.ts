@@ -132,7 +132,7 @@ async function lockJob({ ledger, service, send }: JobScene): Promise<PublicKey> 
 function proofOf(job: PublicKey) {
   const proof = {
     ...{ job, worker, attempt: 1, outputHash: OUTPUT_HASH, promptTokens: 10 },
-    ...{ completionTokens: 600, requestCommitment: REQUEST },
+    ...{ completionTokens: 600, statement: REQUEST },
   };
   const message = proofMessage({ programId: PROGRAM_ID, ...proof });
   return { ...proof, signature: signHashed(message, proofKey) };

@@ -18,8 +18,10 @@ import {
   requestCommitment,
   verifyHashed,
 } from '../../../programs/client/proof.ts';
+import { answerDetails, statementOf } from '../../../programs/client/statement.ts';
 import { readAnswer, type SavedAnswer } from '../../../programs/client/verify/answer/readAnswer.ts';
 import { readRequest } from '../../../programs/client/verify/answer/sentRequest.ts';
+import { toolCallsIn } from '../../../programs/client/verify/answer/toolCalls.ts';
 import type { Check } from '../../../programs/client/verify/check.ts';
 import {
   type ClientEvidence,
@@ -30,6 +32,7 @@ import {
   type JobCase,
   REFUSED,
   type RequestInput,
+  type StatementInput,
   type VectorCase,
   type Vectors,
 } from './cases.ts';
@@ -73,6 +76,7 @@ export async function judgeJob(
     ...(one.output !== undefined && { output: utf8(one.output) }),
     ...(one.receipt !== undefined && { receipt: one.receipt }),
     ...(one.salt !== undefined && { salt: hexToBytes(one.salt) }),
+    ...(one.answer_details !== undefined && { answerDetails: hexToBytes(one.answer_details) }),
     ...(one.request !== undefined && { request: readRequest(one.request) }),
     card: one.card,
   };
@@ -98,10 +102,13 @@ function compute(one: AnyUnitCase) {
     case 'proof_message':
       return signedForm(messageOfProof(one.input));
     case 'receipt_message': {
-      const { job, output_hash } = one.input;
+      const { job, output_hash, statement } = one.input;
       const named = { programId: PROGRAM_ID, job: new PublicKey(job) };
-      return signedForm(receiptMessage({ ...named, outputHash: hexToBytes(output_hash) }));
+      const hashes = { outputHash: hexToBytes(output_hash), statement: hexToBytes(statement) };
+      return signedForm(receiptMessage({ ...named, ...hashes }));
     }
+    case 'statement':
+      return statementResult(one.input);
     case 'receipt': {
       const { signer, signature } = orRefuse(parseReceipt(one.input.receipt));
       return { signer: signer.toBase58(), signature: bytesToHex(signature) };
@@ -123,9 +130,21 @@ function compute(one: AnyUnitCase) {
 
 /** What a saved answer says of itself. */
 function answerResult(saved: string | Uint8Array) {
-  const { jobId, wallet = null, text = null, svc } = readAnswer(saved);
+  const { jobId, wallet = null, text = null, details: said, svc } = readAnswer(saved);
   const { request_salt = null, delivery_receipt = null } = svc ?? {};
-  return { job_id: jobId, wallet, text, request_salt, delivery_receipt };
+  const details = said === undefined ? null : bytesToHex(answerDetails(said));
+  return { job_id: jobId, wallet, text, request_salt, delivery_receipt, details };
+}
+
+function statementResult({ request_commitment, details }: StatementInput) {
+  const { finish_reason, truncated, reasoning, tool_calls } = details;
+  const hash = answerDetails({
+    ...{ finishReason: finish_reason, truncated: truncated as 'deadline' | null, reasoning },
+    toolCalls: toolCallsIn([tool_calls], false),
+  });
+  const requestCommitment = hexToBytes(request_commitment);
+  const statement = statementOf({ requestCommitment, answerDetails: hash });
+  return { answer_details: bytesToHex(hash), statement: bytesToHex(statement) };
 }
 
 /** The commitment to a request as it was sent, with the token limit that was locked. */

@@ -1,3 +1,8 @@
+import {
+  type AnswerDetails,
+  type ToolCall,
+  toolCallsAsJson,
+} from '../../../programs/client/statement.ts';
 import type { AnsweredJob } from './answeredJob.ts';
 
 /** How clients keep an answer: each form is read to the same text and evidence. */
@@ -47,6 +52,10 @@ const HEADERS =
 export const withSvc = (answer: AnsweredJob, changed: Readonly<Record<string, unknown>>): string =>
   JSON.stringify({ ...plain(answer), svc: { ...answer.svc, ...changed } });
 
+/** Which ends otherwise, or holds something else beside its text. */
+export const withDetails = (answer: AnsweredJob, changed: Partial<AnswerDetails>): string =>
+  JSON.stringify(plain({ ...answer, details: { ...answer.details, ...changed } }));
+
 /** With other statements of its tokens and cost. */
 export const withUsage = (answer: AnsweredJob, changed: object): string =>
   JSON.stringify({ ...plain(answer), usage: { ...usageOf(answer), ...changed } });
@@ -64,15 +73,17 @@ function head({ svc, body }: AnsweredJob, object: string) {
 }
 
 function plain(answer: AnsweredJob) {
-  const { text, reasoning, svc } = answer;
+  const { text, details, svc } = answer;
+  const { reasoning, toolCalls } = details;
   const message = {
     role: 'assistant',
     content: text,
     ...(reasoning && { reasoning_content: reasoning }),
+    ...(toolCalls.length > 0 && { tool_calls: toolCallsAsJson(toolCalls) }),
   };
   return {
     ...head(answer, 'chat.completion'),
-    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    choices: [{ index: 0, message, finish_reason: details.finishReason }],
     usage: usageOf(answer),
     svc,
   };
@@ -85,13 +96,14 @@ const usageOf = ({ answering: { tokens = 0 }, svc }: AnsweredJob) => ({
 
 /** Role, reasoning, content in pieces of a few characters, finish reason. */
 function chunks(answer: AnsweredJob): object[] {
-  const { text, reasoning, svc } = answer;
+  const { text, details, svc } = answer;
+  const { reasoning, finishReason, toolCalls } = details;
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     ...head(answer, 'chat.completion.chunk'),
     choices: [{ index: 0, delta, finish_reason }],
   });
   const pieces = [...text].reduce<string[]>((all, character, at) => {
-    if (at % 7 === 0) all.push('');
+    if (at % 24 === 0) all.push('');
     all[all.length - 1] += character;
     return all;
   }, []);
@@ -99,8 +111,17 @@ function chunks(answer: AnsweredJob): object[] {
     chunk({ role: 'assistant' }),
     ...(reasoning ? [chunk({ reasoning_content: reasoning })] : []),
     ...pieces.map((content) => chunk({ content })),
-    { ...chunk({}, 'stop'), svc },
+    ...toolCalls.flatMap((call, index) => callDeltas(call, index).map((delta) => chunk(delta))),
+    { ...chunk({}, finishReason), svc },
   ];
+}
+
+/** First its id and name, then its arguments in pieces. */
+function callDeltas(call: ToolCall, index: number): object[] {
+  const [begun] = toolCallsAsJson([{ ...call, arguments: '' }]);
+  const pieces = call.arguments.match(/.{1,16}/gsu) ?? [];
+  const more = pieces.map((piece) => ({ index, function: { arguments: piece } }));
+  return [{ index, ...begun }, ...more].map((one) => ({ tool_calls: [one] }));
 }
 
 const usageChunk = (answer: AnsweredJob) => ({

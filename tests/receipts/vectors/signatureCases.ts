@@ -16,7 +16,7 @@ const ACCEPTED: readonly string[] = [
   'with a mixed R that a mixed key cancels',
 ];
 /** Of the kinds with many, such as one for each byte. */
-const VARIANTS_MAX = 3;
+const VARIANTS_MAX = 2;
 /** With each encoding of a point of small order, of which some have a y of p or more. */
 const OF_EACH_ENCODING: readonly string[] = [
   'by a key of small order',
@@ -28,7 +28,7 @@ const OF_EACH_ENCODING: readonly string[] = [
 export function signatureCases(random: Random): AnyUnitCase[] {
   const proof = drawProof(random);
   const messageOf = (commitment: Uint8Array) =>
-    messageOfProof({ ...proof, request_commitment: bytesToHex(commitment) });
+    messageOfProof({ ...proof, statement: bytesToHex(commitment) });
   const signers = createSigners(random, (commitment) => sha256(messageOf(commitment)));
   const { signature, ...honest } = signers.honest();
   const kinds = {

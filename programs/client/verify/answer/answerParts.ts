@@ -1,11 +1,13 @@
+import type { AnswerDetails } from '../../statement.ts';
+import { fieldOf, isObject } from './fields.ts';
 import { SavedFileError } from './savedFile.ts';
+import { toolCallsIn } from './toolCalls.ts';
 
 /** The text of an answer, or of its chunks in their order. */
-interface Joined {
+interface Joined extends Omit<AnswerDetails, 'finishReason' | 'truncated'> {
   readonly text: string;
-  readonly reasoning: string | undefined;
-  /** Whether the chunk with the finish reason is there. */
-  readonly isWhole: boolean;
+  /** Undefined where the chunk with the finish reason is not there. */
+  readonly finishReason: string | undefined;
 }
 
 /**
@@ -23,11 +25,21 @@ export function joinParts(answers: readonly object[], isStream: boolean): Joined
     throw new SavedFileError('It holds several answers: save one.');
   }
   const at = isPlain ? 'message' : 'delta';
-  const end = choices.findIndex(isLast);
-  if (end !== -1 && texts(choices.slice(end + 1), at).text !== '') {
-    throw new SavedFileError('Its text goes on behind its finish reason.');
+  const ends = choices.filter(isLast).map((choice) => fieldOf(choice, 'finish_reason') as string);
+  const [finishReason] = ends;
+  if (ends.some((reason) => reason !== finishReason)) {
+    throw new SavedFileError('Its parts name several finish reasons.');
   }
-  return { ...texts(choices, at), isWhole: end !== -1 };
+  const behind = choices.slice(choices.findIndex(isLast) + 1);
+  if (finishReason !== undefined && holdsMore(behind, at)) {
+    throw new SavedFileError('It goes on behind its finish reason.');
+  }
+  return { ...texts(choices, at), finishReason };
+}
+
+function holdsMore(choices: readonly unknown[], at: 'message' | 'delta'): boolean {
+  const { text, reasoning, toolCalls } = texts(choices, at);
+  return text !== '' || reasoning !== '' || toolCalls.length > 0;
 }
 
 /** Whether a choice has its finish reason. Some write an empty one where there is none yet. */
@@ -49,7 +61,7 @@ function choiceOf(choices: readonly unknown[]): readonly unknown[] {
 }
 
 /** What clients act on or show in place of the content. */
-const UNPROVEN = ['refusal', 'tool_calls', 'function_call', 'audio'] as const;
+const UNPROVEN = ['refusal', 'function_call', 'audio', 'reasoning'] as const;
 
 /** Programs with fixed types write an empty text or object where a field is missing. */
 const isNothing = (value: unknown): boolean =>
@@ -59,7 +71,7 @@ const isNothing = (value: unknown): boolean =>
     ? value.length === 0
     : isObject(value) && Object.values(value).every(isNothing));
 
-function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joined, 'isWhole'> {
+function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joined, 'finishReason'> {
   const all = (field: string) =>
     choices.flatMap((choice) => {
       const text = fieldOf(fieldOf(choice, at), field);
@@ -67,31 +79,16 @@ function texts(choices: readonly unknown[], at: 'message' | 'delta'): Omit<Joine
       if (typeof text !== 'string') throw new SavedFileError(`Its ${field} is no text.`);
       return [text];
     });
-  const reasoning = all('reasoning_content');
   for (const field of UNPROVEN) {
     const held = choices.map((choice) => fieldOf(fieldOf(choice, at), field));
     if (!held.every(isNothing)) throw new SavedFileError(`Its ${field} is not proven.`);
   }
   return {
     text: all('content').join(''),
-    reasoning: reasoning.length > 0 ? reasoning.join('') : undefined,
+    reasoning: all('reasoning_content').join(''),
+    toolCalls: toolCallsIn(
+      choices.map((choice) => fieldOf(fieldOf(choice, at), 'tool_calls')),
+      at === 'delta',
+    ),
   };
-}
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const fieldOf = (value: unknown, field: string): unknown =>
-  isObject(value) ? value[field] : undefined;
-
-const SHOWN_MAX = 300;
-
-/** What a file says, as part of a sentence: in one line, without what steers a terminal. */
-export function shown(value: unknown): string {
-  const text = typeof value === 'string' ? value : 'nothing';
-  const plain = text
-    .slice(0, 2 * SHOWN_MAX)
-    .replace(/[\p{C}\s]+/gu, ' ')
-    .trim();
-  return plain.length > SHOWN_MAX ? `${plain.slice(0, SHOWN_MAX)}…` : plain;
 }

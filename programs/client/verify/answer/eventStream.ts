@@ -1,4 +1,4 @@
-import { isObject } from './answerParts.ts';
+import { isObject } from './fields.ts';
 import { SavedFileError } from './savedFile.ts';
 import { assertFew, DONE, tryRead, type Values } from './text.ts';
 

@@ -1,12 +1,13 @@
 import { endOfString } from '../../parseJson.ts';
-import { shown } from './answerParts.ts';
+import { shown } from './fields.ts';
 import { SavedFileError } from './savedFile.ts';
-import { STATED } from './statement.ts';
+import { STATED } from './statedFields.ts';
 
 /** What a reader of answers looks for. Some readers take a name in another case for it. */
 export const READ: ReadonlySet<string> = new Set([
   ...['choices', 'message', 'delta', 'content', 'refusal', 'tool_calls', 'function_call', 'audio'],
   ...['finish_reason', 'index', 'id', 'model', 'error', 'svc', 'usage', ...STATED],
+  ...['reasoning_content', 'reasoning', 'type', 'function', 'name', 'arguments'],
 ]);
 const TOKENS = /["{}]/g;
 const NAME_END = /[ \t\r\n]*:/y;

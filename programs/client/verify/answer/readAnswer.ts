@@ -1,15 +1,17 @@
 import { parseJobId } from '../../jobId.ts';
-import { fieldOf, isLast, isObject, joinParts, shown } from './answerParts.ts';
+import type { AnswerDetails } from '../../statement.ts';
+import { isLast, joinParts } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
+import { fieldOf, isObject, shown } from './fields.ts';
 import { SavedFileError } from './savedFile.ts';
 import {
   modelIn,
-  type Statement,
-  statementIn,
+  type StatedFields,
+  statedFieldsIn,
   type Usage,
   usageIn,
   walletIn,
-} from './statement.ts';
+} from './statedFields.ts';
 import { assertFew, BYTES_MAX, decode, partHeaders, valuesIn } from './text.ts';
 
 /** An answer as its client kept it. */
@@ -17,11 +19,11 @@ export interface SavedAnswer {
   readonly jobId: string;
   /** The whole content, of which the worker proved the sha256; undefined for an error. */
   readonly text: string | undefined;
-  /** What a reasoning model thought first, which is not proven. */
-  readonly reasoning: string | undefined;
+  /** What it says beside its text; undefined for an error. */
+  readonly details: AnswerDetails | undefined;
   readonly model: string | undefined;
   /** What the answer says of its job in `svc`; undefined where it has none. */
-  readonly svc: Statement | undefined;
+  readonly svc: StatedFields | undefined;
   /** What it says of tokens and cost. */
   readonly usage: Usage;
   /** The job's wallet, from `svc.verify_url`. */
@@ -56,13 +58,16 @@ export function readAnswer(saved: Uint8Array | string, bytesMax = BYTES_MAX): Sa
   if (!answers.every((answer) => Array.isArray(fieldOf(answer, 'choices')))) {
     throw new SavedFileError('Its choices are no list.');
   }
-  const { text, reasoning } = isError ? NO_TEXT : textOf(answers, isJson, jobId);
+  const { text, ...rest } = isError ? NO_TEXT : textOf(answers, isJson, jobId);
   if (jobId === undefined) throw new SavedFileError(NO_JOB);
-  const svc = statementIn(items);
+  const svc = statedFieldsIn(items);
+  if (svc?.output_hash !== undefined && HALVES.some((half) => svc[half] === undefined)) {
+    throw new SavedFileError(FORMER);
+  }
   return {
     jobId,
     text,
-    reasoning,
+    details: rest.finishReason === undefined ? undefined : detailsOf(rest, svc),
     model: modelIn(items),
     svc,
     usage: usageIn(items),
@@ -70,7 +75,20 @@ export function readAnswer(saved: Uint8Array | string, bytesMax = BYTES_MAX): Sa
   };
 }
 
-const NO_TEXT = { text: undefined, reasoning: undefined };
+const NO_TEXT = { text: undefined, finishReason: undefined };
+
+function detailsOf(
+  { finishReason, reasoning, toolCalls }: Omit<AnswerDetails, 'truncated'>,
+  svc: StatedFields | undefined,
+): AnswerDetails {
+  return { finishReason, truncated: svc?.truncated ?? null, reasoning, toolCalls };
+}
+
+/** What an answer with a proof has: both halves of its statement. */
+const HALVES = ['request_commitment', 'answer_details'] as const;
+const FORMER =
+  'It is of a former form of the service, whose svc names neither request_commitment nor ' +
+  'answer_details: a verifier of that form reads it.';
 
 function textOf(answers: readonly object[], isJson: boolean, jobId: string | undefined) {
   if (answers.length === 0) {
@@ -79,9 +97,14 @@ function textOf(answers: readonly object[], isJson: boolean, jobId: string | und
         'Python save model_dump_json().',
     );
   }
-  const { text, reasoning, isWhole } = joinParts(answers, !isJson);
-  if (!isWhole) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
-  return { text, reasoning };
+  const { finishReason, ...joined } = joinParts(answers, !isJson);
+  if (finishReason === undefined) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
+  const { reasoning, toolCalls } = joined;
+  const bound = [finishReason, reasoning, ...toolCalls.flatMap(Object.values)];
+  if (!bound.every((said) => said.isWellFormed())) {
+    throw new SavedFileError('It holds half of a character.');
+  }
+  return { ...joined, finishReason };
 }
 
 const CUT =

@@ -1,5 +1,5 @@
 import { canonicalJson, type Json } from '../../proof.ts';
-import { fieldOf, isObject } from './answerParts.ts';
+import { fieldOf, isObject } from './fields.ts';
 import { REQUEST_FIELDS } from './requestFields.ts';
 import { SavedFileError } from './savedFile.ts';
 import { BYTES_MAX, decode, partHeaders, tryParse } from './text.ts';

@@ -3,7 +3,7 @@ import type { LedgerConnection } from '../../ledgerConnection.ts';
 import { parseJson } from '../../parseJson.ts';
 import { bytesToHex } from '../../platform/bytes.ts';
 import { type Json, modelCardHash } from '../../proof.ts';
-import { shown } from '../answer/answerParts.ts';
+import { shown } from '../answer/fields.ts';
 import { type Finding, fails, holds, notApplicable, notCheckable, type Place } from '../check.ts';
 import { COMMITMENT } from '../ledgerState.ts';
 import {

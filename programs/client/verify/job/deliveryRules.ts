@@ -5,10 +5,11 @@ import { formatJobId } from '../../jobId.ts';
 import { utf8 } from '../../platform/bytes.ts';
 import { freeTokenLimit } from '../../pricing.ts';
 import { parseReceipt, receiptMessage, requestCommitment, verifyHashed } from '../../proof.ts';
-import { shown } from '../answer/answerParts.ts';
+import { answerDetails, statementOf } from '../../statement.ts';
+import { shown } from '../answer/fields.ts';
 import { differenceOf } from '../answer/nearTexts.ts';
 import type { SentChat, SentRequest } from '../answer/sentRequest.ts';
-import type { Statement } from '../answer/statement.ts';
+import type { StatedFields } from '../answer/statedFields.ts';
 import {
   compare,
   type Finding,
@@ -52,33 +53,63 @@ const judgeText = whenGiven(
 const asText = (bytes: Uint8Array) => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
 
 /**
- * The key that settled signed that it delivered what the worker proved. A signature for another text,
- * the client's, convicts the key that settled.
+ * How the answer ends, and what it holds beside its text, is what the worker proved. The request's half
+ * of the statement is as the answer names it.
+ */
+export const details = whenGiven(
+  'details',
+  rule('delivery.details', ['JobProven'], ({ JobProven }, record) => {
+    const { details: said, requestCommitment: asked, answerDetails: named } = record;
+    if (said === undefined || asked === undefined) {
+      return notCheckable("It is compared by the answer's svc.request_commitment.");
+    }
+    const found = answerDetails(said);
+    const statement = statementOf({ requestCommitment: asked, answerDetails: found });
+    return compare(
+      {
+        'the hash of the details': [found, named ?? found],
+        'the statement': [statement, JobProven.data.statement],
+      },
+      'Finish reason, cut, reasoning and calls of tools give the proven statement.',
+    );
+  }),
+);
+
+/**
+ * The key that settled signed that it delivered what the worker proved. A signature for another text or
+ * statement, the client's, convicts the key that settled.
  */
 export const receipt = whenGiven(
   'receipt',
-  rule('delivery.receipt', ['JobSettled'], ({ JobSettled }, record) => {
+  rule('delivery.receipt', ['JobProven', 'JobSettled'], ({ JobProven, JobSettled }, record) => {
     const parts = parseReceipt(record.receipt ?? '');
     if (!parts) return fails('It is not spelled as a delivery receipt.');
     const { settledBy, outputHash, job } = JobSettled.data;
+    const { statement } = JobProven.data;
     const { programId } = record.addresses;
     const signer = parts.signer.toBase58();
-    const isFor = (hash: Uint8Array) =>
+    const isFor = (delivered: { outputHash: Uint8Array; statement: Uint8Array }) =>
       verifyHashed({
         publicKey: parts.signer,
-        message: receiptMessage({ programId, job, outputHash: hash }),
+        message: receiptMessage({ programId, job, ...delivered }),
         signature: parts.signature,
       });
     // Anybody can sign anything with a key of his own.
     if (!parts.signer.equals(settledBy)) {
       return fails(`It is signed by ${signer}, who did not settle this job: it is no evidence.`);
     }
-    if (isFor(outputHash)) {
-      return holds(`${signer}, who settled, signed that the proven text was delivered.`);
+    if (isFor({ outputHash, statement })) {
+      return holds(`${signer}, who settled, signed that the proven answer was delivered.`);
     }
-    return record.output && isFor(sha256(record.output))
-      ? fails(`${signer} signed that the given text was delivered, and not the proven one.`)
-      : fails(`${signer} did not sign that the proven text was delivered for this job.`);
+    const { output: text, requestCommitment: asked, answerDetails: said } = record;
+    const hashes = [text ? sha256(text) : outputHash, outputHash];
+    const given = asked && said && statementOf({ requestCommitment: asked, answerDetails: said });
+    const isOfGiven = hashes.some((hash) =>
+      [given ?? statement, statement].some((one) => isFor({ outputHash: hash, statement: one })),
+    );
+    return isOfGiven
+      ? fails(`${signer} signed that the given answer was delivered, and not the proven one.`)
+      : fails(`${signer} did not sign that the proven answer was delivered for this job.`);
   }),
 );
 
@@ -88,18 +119,23 @@ export const request = whenGiven(
   rule(
     'delivery.request',
     ['JobLocked', 'JobProven'],
-    ({ JobLocked, JobProven }, { request: asked, salt, model }) => {
-      if (asked === undefined || salt === undefined) {
-        return notCheckable("It is compared by its salt, which is the answer's svc.request_salt.");
+    ({ JobLocked, JobProven }, { request: asked, salt, answerDetails: said, model }) => {
+      if (asked === undefined || salt === undefined || said === undefined) {
+        return notCheckable(
+          "It is compared by the answer's svc.request_salt and svc.answer_details.",
+        );
       }
       const { chat: sent } = asked;
       const { modelId, tokenLimit } = JobLocked.data;
-      const { requestCommitment: proven } = JobProven.data;
-      const commitmentTo = (chat: SentChat) =>
-        requestCommitment(salt, { ...chat, token_limit: tokenLimit });
+      const { statement: proven } = JobProven.data;
+      const statementTo = (chat: SentChat) =>
+        statementOf({
+          requestCommitment: requestCommitment(salt, { ...chat, token_limit: tokenLimit }),
+          answerDetails: said,
+        });
       const isProven = (chat: SentChat) => {
         try {
-          return show(commitmentTo(chat)) === show(proven);
+          return show(statementTo(chat)) === show(proven);
         } catch {
           // A field that is not known may have no canonical form.
           return false;
@@ -109,7 +145,7 @@ export const request = whenGiven(
         const wrong = judgeLimit(asked, JobLocked.data, model?.account);
         return (
           wrong ??
-          holds(`Salt and request, with at most ${tokenLimit} tokens, give the proven commitment.`)
+          holds(`Salt and request, with at most ${tokenLimit} tokens, give the proven statement.`)
         );
       }
       if (sent.model !== modelId) {
@@ -129,7 +165,7 @@ export const request = whenGiven(
       }
       const unknown = shown([...new Set(asked.unknown)].join(', '));
       return unknown === ''
-        ? compare({ 'the commitment to the request': [commitmentTo(sent), proven] }, '')
+        ? compare({ 'the statement': [statementTo(sent), proven] }, '')
         : notCheckable(`Whether the worker was given this is not known here: ${unknown}.`);
     },
   ),
@@ -193,7 +229,7 @@ export const answer = whenGiven(
     const leftSeconds =
       proven && deadlineOf(JobLocked, 'jobTimeoutSeconds', JobLocked) - proven.data.unixTime;
     const isCut = leftSeconds !== undefined && leftSeconds <= CUT_SECONDS_MAX;
-    const recorded: Partial<Record<keyof Statement, Value>> = {
+    const recorded: Partial<Record<keyof StatedFields, Value>> = {
       job_id: formatJobId(JobLocked.data.jobId),
       model: JobLocked.data.modelId,
       escrow_tx: JobLocked.transaction.signature,

@@ -38,13 +38,14 @@ export const evidence: Rule = rule(
     const signed =
       verdict === 'upheld_worker'
         ? proofsOf(given, JobProven, record)
-        : [receiptOf(given, JobSettled, record)];
-    if (!signed.every(verifyHashed)) return fails(`A signature is not ${given.key}'s.`);
+        : receiptWith(given, JobProven, JobSettled, record);
+    const forged = signed.find((one) => !verifyHashed(one));
+    if (forged) return fails(`A signature is not ${forged.publicKey}'s.`);
     const hash = sha256(concatBytes(...signed.map(({ message }) => message)));
     if (!areBytesEqual(hash, evidenceHash)) return fails('The hash is not that of the messages.');
     return verdict === 'upheld_worker'
       ? judgeProofs(signed, JobProven, record)
-      : judgeReceipt(given, JobSettled);
+      : judgeReceipt(given, JobProven, JobSettled);
   },
 );
 
@@ -54,21 +55,29 @@ function proofsOf(
   { data }: PlacedEvent<'JobProven'>,
   { addresses: { programId } }: JobRecord,
 ): SignedMessage[] {
-  const { outputHash, promptTokens, completionTokens, requestCommitment } = given;
-  const recorded = { ...data, programId, requestCommitment: given.recordedRequestCommitment };
-  const other = { ...recorded, outputHash, promptTokens, completionTokens, requestCommitment };
+  const { outputHash, promptTokens, completionTokens, statement } = given;
+  const recorded = { ...data, programId, statement: given.recordedStatement };
+  const other = { ...recorded, outputHash, promptTokens, completionTokens, statement };
   return [
     { publicKey: given.key, message: proofMessage(recorded), signature: given.recordedSignature },
     { publicKey: given.key, message: proofMessage(other), signature: given.signature },
   ];
 }
 
-function receiptOf(
-  { key, outputHash, signature }: Given,
-  { data: { job } }: PlacedEvent<'JobSettled'>,
-  { addresses: { programId } }: JobRecord,
-): SignedMessage {
-  return { publicKey: key, message: receiptMessage({ programId, job, outputHash }), signature };
+/** The receipt. Where it is for the proven text, the recorded proof stands beside it. */
+function receiptWith(
+  given: Given,
+  proven: PlacedEvent<'JobProven'>,
+  { data: settled }: PlacedEvent<'JobSettled'>,
+  record: JobRecord,
+): SignedMessage[] {
+  const { key, outputHash, statement, signature } = given;
+  const { programId } = record.addresses;
+  const message = receiptMessage({ programId, job: settled.job, outputHash, statement });
+  const receipt = { publicKey: key, message, signature };
+  if (!areBytesEqual(outputHash, settled.outputHash)) return [receipt];
+  const [recorded] = proofsOf(given, proven, record) as [SignedMessage];
+  return [receipt, { ...recorded, publicKey: proven.data.proofKey }];
 }
 
 function judgeProofs(
@@ -92,14 +101,20 @@ function judgeProofs(
 }
 
 function judgeReceipt(
-  { key, outputHash }: Given,
+  { key, outputHash, statement, recordedStatement }: Given,
+  { data: proven }: PlacedEvent<'JobProven'>,
   { data: settled }: PlacedEvent<'JobSettled'>,
 ): Finding {
   if (areBytesEqual(outputHash, settled.outputHash)) {
-    return fails('The receipt names the proven text.');
+    if (!areBytesEqual(recordedStatement, proven.statement)) {
+      return fails('The proof beside the receipt is not the recorded one.');
+    }
+    if (areBytesEqual(statement, proven.statement)) {
+      return fails('The receipt names the proven text and statement.');
+    }
   }
   return key.equals(settled.settledBy)
-    ? holds(`${key}, who settled, signed that another text was delivered.`)
+    ? holds(`${key}, who settled, signed that another answer was delivered.`)
     : notCheckable(
         `${key} did not settle the job: whether it signed for the controller then is not kept.`,
       );

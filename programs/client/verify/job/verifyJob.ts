@@ -37,7 +37,7 @@ const RULES: readonly Rule[] = [
   ...[signatures, authenticity, sequence, states, calls],
   ...[lock.address, lock.price, lock.terms, lock.balances, card],
   ...[work.attempts, work.assignment, proof.signature, proof.key, proof.hash],
-  ...[delivery.output, delivery.receipt, delivery.request, delivery.answer],
+  ...[delivery.output, delivery.details, delivery.receipt, delivery.request, delivery.answer],
   ...[settlement.signer, settlement.charge, settlement.share, settlement.balances],
   ...[payments.worker, payments.treasury, payments.tokenBalances],
   ...returns,

@@ -18,7 +18,7 @@ pub struct Proof {
     output_hash: [u8; 32],
     prompt_tokens: U32,
     completion_tokens: U32,
-    request_commitment: [u8; 32],
+    statement: [u8; 32],
 }
 
 // SAFETY: every field is an array of bytes or transparent over one.
@@ -32,8 +32,9 @@ pub struct Attempt<'a> {
 }
 
 impl Attempt<'_> {
-    /// The proof of this attempt and output, to a request that was committed to so.
-    pub fn proof(&self, output: &Output, request_commitment: &[u8; 32]) -> Proof {
+    /// The proof of this attempt and output. `statement` binds question and answer: the program
+    /// compares it, and never opens it.
+    pub fn proof(&self, output: &Output, statement: &[u8; 32]) -> Proof {
         Proof {
             prefix: *PROOF_PREFIX,
             program: ID,
@@ -43,7 +44,7 @@ impl Attempt<'_> {
             output_hash: *output.hash,
             prompt_tokens: output.prompt_tokens.into(),
             completion_tokens: output.completion_tokens.into(),
-            request_commitment: *request_commitment,
+            statement: *statement,
         }
     }
 }

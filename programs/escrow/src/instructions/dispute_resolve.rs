@@ -4,12 +4,13 @@
 //! owes the wallet what it set aside, until `claim_pay`.
 //!
 //! `upheld_worker` needs two proofs of the recorded attempt by one key: the recorded one, and one
-//! of another output or request. It also takes the job's `slash_tokens` from the worker's stake, or what is
+//! of another output or statement. It also takes the job's `slash_tokens` from the worker's stake, or what is
 //! left of it. If that is less than `slash_tokens`, the treasury owes its own share of the charge
 //! alone. A proof key that was changed counts for the jobs proven before.
 //!
-//! `upheld_gateway` needs a delivery receipt of another hash, by the key that settled the job or by
-//! a signer of its controller.
+//! `upheld_gateway` needs a delivery receipt of another hash or statement, by the key that settled
+//! the job or by a signer of its controller. One that differs in the statement alone needs the
+//! recorded proof, too.
 //!
 //! Arguments that a verdict does not need are not looked at.
 //!
@@ -32,7 +33,7 @@ use pinocchio::Address;
 use crate::{
     checks::{
         accounts,
-        evidence::{Evidence, Signed},
+        evidence::{Delivered, Evidence, Signed},
     },
     error::Result,
     events::{CreditPart, DisputeResolved, JobPart, WorkerPart},
@@ -50,8 +51,8 @@ arguments! {
         verdict: Byte<DisputeOutcome>,
         /// Signed both proofs, or the receipt
         key: &'a Address,
-        /// Of the recorded proof; for upheld_worker, as the next
-        recorded_request_commitment: &'a [u8; 32],
+        /// Of the recorded proof; where a receipt has its hash, too, as the next
+        recorded_statement: &'a [u8; 32],
         /// Of the recorded proof
         recorded_signature: &'a [u8; 64],
         /// Of the other proof, or of the receipt
@@ -60,8 +61,8 @@ arguments! {
         prompt_tokens: u32,
         /// Of the other proof
         completion_tokens: u32,
-        /// Of the other proof
-        request_commitment: &'a [u8; 32],
+        /// Of the other proof, or of the receipt
+        statement: &'a [u8; 32],
         /// Of the other proof, or of the receipt
         signature: &'a [u8; 64],
     }
@@ -94,29 +95,32 @@ impl Arguments<'_> {
         worker: &Worker,
     ) -> Result<[u8; 32]> {
         let evidence = Evidence { job_address: accounts.job.address(), job, key: self.key };
+        let recorded = Signed {
+            output: job.output(),
+            statement: self.recorded_statement,
+            signature: self.recorded_signature,
+        };
         match outcome {
             DisputeOutcome::UpheldWorker => {
-                let recorded = Signed {
-                    output: job.output(),
-                    request_commitment: self.recorded_request_commitment,
-                    signature: self.recorded_signature,
-                };
                 let other = Signed {
                     output: Output {
                         hash: self.output_hash,
                         prompt_tokens: self.prompt_tokens,
                         completion_tokens: self.completion_tokens,
                     },
-                    request_commitment: self.request_commitment,
+                    statement: self.statement,
                     signature: self.signature,
                 };
                 evidence.against_worker(worker, &recorded, &other)
             }
-            DisputeOutcome::UpheldGateway => evidence.against_gateway(
-                accounts.gateway.as_ref(),
-                self.output_hash,
-                self.signature,
-            ),
+            DisputeOutcome::UpheldGateway => {
+                let delivered = Delivered {
+                    output_hash: self.output_hash,
+                    statement: self.statement,
+                    signature: self.signature,
+                };
+                evidence.against_gateway(accounts.gateway.as_ref(), worker, &recorded, &delivered)
+            }
             _ => Ok([0; 32]),
         }
     }

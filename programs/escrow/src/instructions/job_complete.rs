@@ -45,8 +45,8 @@ arguments! {
         /// The tokens counted by the controller, at least 1; the lower of these and the proven is
         /// charged
         counted_tokens: u32,
-        /// What the worker signs about the request that it answered
-        request_commitment: &'a [u8; 32],
+        /// Binds question and answer; compared and never opened
+        statement: &'a [u8; 32],
         /// The proof key's signature of the proof's sha256
         signature: &'a [u8; 64],
     }
@@ -74,7 +74,7 @@ pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
     // The time first: it costs less than a signature.
     job.prove(&output, clock.unix_time)?;
     Attempt { job: accounts.job.address(), worker: worker_address, attempt: arguments.attempt }
-        .proof(&output, arguments.request_commitment)
+        .proof(&output, arguments.statement)
         .require_signed(worker.proof_key(), arguments.signature)?;
 
     let payment = settlement.settle(arguments.output_hash, arguments.counted_tokens)?;
@@ -84,7 +84,7 @@ pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
         attempt: settlement.job.attempt(),
         proof_key: settlement.worker.proof_key(),
         output: OutputPart(settlement.job),
-        request_commitment: arguments.request_commitment,
+        statement: arguments.statement,
         payment: PaymentPart(&settlement, &payment),
     }
     .emit(&accounts.event_authority, &settlement.clock)

@@ -2,8 +2,8 @@
 //!
 //! It moves a processing job to settling.
 //!
-//! The worker signs the sha256 of: `svc-proof-v1`, the program, the job, the worker, the attempt,
-//! the three values of the output and the commitment. `proofMessage` of the client writes it.
+//! The worker signs the sha256 of: `svc-proof-v2`, the program, the job, the worker, the attempt,
+//! the three values of the output and the statement. `proofMessage` of the client writes it.
 //!
 //! Emits `JobProven`, but nothing for a repetition.
 //!
@@ -13,7 +13,7 @@
 //! - `WrongJobStatus`: The job is not processing
 //! - `DeadlinePassed`: More than `JOB_TIMEOUT_SECONDS` have passed since the lock
 //! - `SignatureInvalid`: The proof is not this worker's of this program, job, attempt, output and
-//!   commitment
+//!   statement
 
 use crate::{
     checks::{accounts, message::Message, proof::Attempt},
@@ -31,8 +31,8 @@ arguments! {
         prompt_tokens: u32,
         /// As the worker counted; bounds the charge
         completion_tokens: u32,
-        /// What the worker signs about the request that it answered
-        request_commitment: &'a [u8; 32],
+        /// Binds question and answer; compared and never opened
+        statement: &'a [u8; 32],
         /// The proof key's signature of the proof's sha256
         signature: &'a [u8; 64],
     }
@@ -69,7 +69,7 @@ pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
         worker: accounts.worker.address(),
         attempt: job.attempt(),
     }
-    .proof(&output, arguments.request_commitment)
+    .proof(&output, arguments.statement)
     .require_signed(worker.proof_key(), arguments.signature)?;
 
     job.prove(&output, clock.unix_time)?;
@@ -81,7 +81,7 @@ pub fn process(accounts: Accounts, arguments: Arguments) -> Result {
         attempt: job.attempt(),
         proof_key: worker.proof_key(),
         output: OutputPart(job),
-        request_commitment: arguments.request_commitment,
+        statement: arguments.statement,
     }
     .emit(&accounts.event_authority, &clock)
 }

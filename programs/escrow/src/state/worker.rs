@@ -136,13 +136,14 @@ impl Worker {
         Ok(())
     }
 
-    /// Whether proofs that were recorded at this time are signed by this key. In the second of a
-    /// change both keys count. The former key counts for no later proof: it may have leaked.
-    pub fn proves_with(&self, key: &Address, proven_at: i64) -> bool {
+    /// The keys that signed the proofs recorded at this time. In the second of a change both keys
+    /// count. The former key counts for no later proof: it may have leaked.
+    pub fn proof_keys_at(&self, proven_at: i64) -> impl Iterator<Item = &Address> {
         let changed_at = self.proof_key_changed_at();
         let was_changed = self.previous_proof_key != NONE;
-        key == &self.proof_key && (!was_changed || proven_at >= changed_at)
-            || key == &self.previous_proof_key && was_changed && proven_at <= changed_at
+        let present = (!was_changed || proven_at >= changed_at).then_some(&self.proof_key);
+        let former = (was_changed && proven_at <= changed_at).then_some(&self.previous_proof_key);
+        present.into_iter().chain(former)
     }
 
     /// Refuses anybody but the worker's authority.

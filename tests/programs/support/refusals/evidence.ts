@@ -22,16 +22,17 @@ type EvidenceRow = readonly [
 ];
 
 const NONE = new Uint8Array(64);
+const OTHER_STATEMENT = hashOf('another statement');
 const FORGER = Keypair.generate();
 const ELSEWHERE = Keypair.generate().publicKey;
 
 /** What the proofs do not say. */
 const OTHER_ARGUMENTS: Partial<DisputeResolveInput>[] = [
-  { recordedRequestCommitment: hashOf('another request') },
+  { recordedStatement: OTHER_STATEMENT },
   { outputHash: hashOf('a third answer') },
   { promptTokens: 21 },
   { completionTokens: 301 },
-  { requestCommitment: hashOf('another request') },
+  { statement: OTHER_STATEMENT },
 ];
 /** What proofs of the worker can be of, besides its job and attempt. */
 const SUBJECTS = [
@@ -68,6 +69,8 @@ const receiptTwice = ({ receiptWith }: DisputeCase, key: Keypair): Evidence => {
   const { outputHash, signature } = evidenceArguments([receiptWith({}, key)]);
   return [[], { key: key.publicKey, recordedSignature: signature, signature, outputHash }];
 };
+const ofOtherStatement = ({ receiptWith }: DisputeCase) =>
+  receiptWith({ outputHash: ANSWER, statement: OTHER_STATEMENT });
 const proofsBy = ({ proofWith }: DisputeCase, key: Keypair): Evidence => [
   [proofWith({}, key), proofWith({ outputHash: OTHER_HASH }, key)],
 ];
@@ -134,8 +137,38 @@ const againstGateway: EvidenceRow[] = [
   ],
   [
     'ProofWrongMessage',
-    'a receipt of the proven text',
-    ({ receiptWith }) => [[receiptWith({ outputHash: ANSWER })]],
+    'a receipt of the proven text and statement',
+    ({ receiptWith, recorded }) => [[receiptWith({ outputHash: ANSWER }), recorded]],
+  ],
+  [
+    'SignatureInvalid',
+    'a receipt of another statement, without the recorded proof',
+    (open) => [[ofOtherStatement(open)]],
+  ],
+  [
+    'SignatureInvalid',
+    'a receipt of another statement, beside a proof of the gateway’s own',
+    (open, { hotSigner }) => [[ofOtherStatement(open), open.proofWith({}, hotSigner)]],
+  ],
+  ...SUBJECTS.map(
+    (subject): EvidenceRow => [
+      'SignatureInvalid',
+      `a receipt of another statement, beside a proof of another ${nameOf(subject)}`,
+      (open) => [[ofOtherStatement(open), open.proofWith(subject)]],
+    ],
+  ),
+  [
+    'SignatureInvalid',
+    'a receipt of another statement, beside a proof of another text',
+    (open) => [[ofOtherStatement(open), open.other]],
+  ],
+  [
+    'SignatureInvalid',
+    'a receipt that names the statement of no proof',
+    ({ receiptWith, recorded }) => [
+      [receiptWith({ outputHash: ANSWER }), recorded],
+      { recordedStatement: OTHER_STATEMENT },
+    ],
   ],
   ...[{ job: ELSEWHERE }, { programId: ELSEWHERE }].map(
     (subject): EvidenceRow => [

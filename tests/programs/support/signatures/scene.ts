@@ -15,7 +15,7 @@ export interface Scene {
   readonly world: World;
   readonly job: { readonly address: PublicKey; readonly account: ChainAccount };
   /** What the worker signs the sha256 of. */
-  messageOf(requestCommitment: Uint8Array): Uint8Array;
+  messageOf(statement: Uint8Array): Uint8Array;
   /** The Worker account with another proof key. */
   workerWith(proofKey: Uint8Array): ChainAccount;
   instruction(
@@ -42,10 +42,10 @@ export async function openScene(chain?: Chain): Promise<Scene> {
   return {
     world,
     job: { address: JOB, account },
-    messageOf: (requestCommitment) =>
+    messageOf: (statement) =>
       proofMessage({
         ...{ programId: PROGRAM_ID, job: JOB, worker: world.worker, attempt: 1 },
-        ...{ outputHash: ANSWER, promptTokens: 20, completionTokens: 300, requestCommitment },
+        ...{ outputHash: ANSWER, promptTokens: 20, completionTokens: 300, statement },
       }),
     workerWith(proofKey) {
       const data = Uint8Array.from(worker.data);
@@ -53,7 +53,7 @@ export async function openScene(chain?: Chain): Promise<Scene> {
       return { ...worker, data };
     },
     instruction(asked, { commitment, signature }) {
-      const instruction = { prove, complete }[asked](world, JOB, { requestCommitment: REQUEST });
+      const instruction = { prove, complete }[asked](world, JOB, { statement: REQUEST });
       const tail = concatBytes(commitment, signature);
       const data = Buffer.concat([instruction.data.subarray(0, -tail.length), tail]);
       return Object.assign(instruction, { data });

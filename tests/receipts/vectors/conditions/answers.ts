@@ -113,6 +113,7 @@ function limits({ answer }: Scene): Condition[] {
   ];
   return list.map(([name, changed, change, verdict]) => ({
     ...{ name: `a request: ${name}`, job: address, salt: String(svc.request_salt) },
+    answer_details: String(svc.answer_details),
     ...{ request: JSON.stringify({ ...body, ...changed }), ...(change && { change }) },
     is: verdict === 'refused' ? verdict : `${verdict} delivery.request`,
   }));
@@ -203,7 +204,7 @@ function statements({ answer }: Scene): Condition[] {
       }),
       is: `${fails}, not_applicable delivery.output`,
     },
-    { name: 'a cut for another reason', answer: says({ truncated: 'tired' }), is: holds },
+    { name: 'a cut for another reason', answer: says({ truncated: 'tired' }), is: 'refused' },
     {
       name: 'counts of null',
       answer: withUsage(answer, { prompt_tokens: null, completion_tokens: null, cost: null }),

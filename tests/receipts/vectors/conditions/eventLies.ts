@@ -28,7 +28,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
       ],
     },
     JobProven: {
-      'which request was answered': [flip('request_commitment'), 'fails proof.signature'],
+      'which request was answered': [flip('statement'), 'fails proof.signature'],
       'the number of a change, so that it stands twice': [
         set({ job_sequence: 2 }),
         'fails history.sequence, ' +
@@ -149,7 +149,7 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         set({ completion_tokens: 601 }),
         `${PROVEN} account.state`,
       ],
-      'which request was answered, of a completed job': [flip('request_commitment'), PROVEN],
+      'which request was answered, of a completed job': [flip('statement'), PROVEN],
       'the counted tokens, of a completed job': [
         set({ counted_tokens: 400 }),
         'fails settlement.signer settlement.charge account.state',

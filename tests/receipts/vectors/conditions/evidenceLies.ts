@@ -22,7 +22,7 @@ const OUTPUT_HASH = sha256(Buffer.from(OUTPUT));
 /** What the recorded proof says. */
 const RECORDED = {
   ...{ outputHash: OUTPUT_HASH, promptTokens: 10, completionTokens: 600 },
-  requestCommitment: REQUEST,
+  statement: REQUEST,
 };
 const STRANGER = Keypair.generate();
 const KEY = set({ key: STRANGER.publicKey });
@@ -58,11 +58,11 @@ export function evidenceLies({ jobs: { upheld, repaid }, service }: Subjects): C
       ...table(upheld, 'worker (upheld)', {
         'the key': KEY,
         'the recorded signature': flip('recorded_signature'),
-        'the recorded commitment': flip('recorded_request_commitment'),
+        'the recorded statement': flip('recorded_statement'),
         'the other hash': flip('output_hash'),
         'the other prompt tokens': set({ prompt_tokens: 7 }),
         'the other completion tokens': set({ completion_tokens: 7 }),
-        'the other commitment': flip('request_commitment'),
+        'the other statement': flip('statement'),
         'the other signature': flip('signature'),
         'the verdict': set({ verdict: { UpheldGateway: {} } }),
       }),
@@ -84,14 +84,12 @@ export function evidenceLies({ jobs: { upheld, repaid }, service }: Subjects): C
       ...table(repaid, 'gateway (repaid)', {
         'the key': KEY,
         'the hash': flip('output_hash'),
+        'the statement': flip('statement'),
         'the signature': flip('signature'),
         'the verdict': set({ verdict: { Rejected: {} } }),
       }),
       'the receipt, which a stranger signed (repaid)': [receiptByStranger(repaid), unknown],
-      'a receipt for the settled text as evidence': [
-        rightReceipt(repaid, service.hotSigner),
-        upset,
-      ],
+      ...settledText(repaid, service, upset),
     }),
   ];
 }
@@ -108,7 +106,7 @@ const recordedTwice = (job: PublicKey): Change =>
   all(
     inVerdict(job, ({ recorded_signature }) => ({
       ...{ output_hash: [...OUTPUT_HASH], prompt_tokens: 10, completion_tokens: 600 },
-      ...{ request_commitment: [...REQUEST], signature: recorded_signature },
+      ...{ statement: [...REQUEST], signature: recorded_signature },
     })),
     inEvent(job, 'DisputeResolved', (event) => {
       const message = messageOf(event, RECORDED);
@@ -123,7 +121,7 @@ const byStranger = (job: PublicKey): Change =>
       outputHash: bytesOf(args.output_hash),
       promptTokens: Number(args.prompt_tokens),
       completionTokens: Number(args.completion_tokens),
-      requestCommitment: bytesOf(args.request_commitment),
+      statement: bytesOf(args.statement),
     };
     const sign = (output: ProvenOutput) => [...signHashed(messageOf(event, output), STRANGER)];
     const signed = { recorded_signature: sign(RECORDED), signature: sign(other) };
@@ -133,17 +131,50 @@ const byStranger = (job: PublicKey): Change =>
 /** A stranger's receipt is well signed, and nothing says whether he signed for the controller then. */
 const receiptByStranger = (job: PublicKey): Change =>
   inVerdict(job, (args) => {
-    const outputHash = bytesOf(args.output_hash);
-    const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash });
+    const said = { outputHash: bytesOf(args.output_hash), statement: bytesOf(args.statement) };
+    const message = receiptMessage({ programId: PROGRAM_ID, job, ...said });
     return { key: STRANGER.publicKey, signature: [...signHashed(message, STRANGER)] };
   });
 
-/** The key that settled signed what it delivered. */
-const rightReceipt = (job: PublicKey, signer: Keypair): Change => {
-  const message = receiptMessage({ programId: PROGRAM_ID, job, outputHash: OUTPUT_HASH });
-  const signature = [...signHashed(message, signer)];
-  return all(
-    inVerdict(job, set({ output_hash: [...OUTPUT_HASH], signature })),
-    inEvent(job, 'DisputeResolved', set({ evidence_hash: [...sha256(message)] })),
-  );
-};
+/** Receipts for the settled text by the key that settled, beside proofs of that text. */
+function settledText(job: PublicKey, { hotSigner, proofKey }: Subjects['service'], upset: string) {
+  const evidence = (of: {
+    statement: Uint8Array;
+    recorded: Uint8Array;
+    prover: Keypair;
+  }): Change => {
+    const said = { outputHash: OUTPUT_HASH, statement: of.statement };
+    const receipt = receiptMessage({ programId: PROGRAM_ID, job, ...said });
+    const proofIn = (event: object) => messageOf(event, { ...RECORDED, statement: of.recorded });
+    return all(
+      inVerdict(job, (_, event) => ({
+        ...{ output_hash: [...OUTPUT_HASH], statement: [...of.statement] },
+        recorded_statement: [...of.recorded],
+        recorded_signature: [...signHashed(proofIn(event), of.prover)],
+        signature: [...signHashed(receipt, hotSigner)],
+      })),
+      inEvent(job, 'DisputeResolved', (event) => ({
+        evidence_hash: [...sha256(receipt, proofIn(event))],
+      })),
+    );
+  };
+  const right = { statement: OUTPUT_HASH, recorded: REQUEST, prover: proofKey };
+  return {
+    'a receipt of another statement beside the recorded proof': [
+      evidence(right),
+      'fails history.signatures',
+    ],
+    'a receipt of the proven statement beside the recorded proof': [
+      evidence({ ...right, statement: REQUEST }),
+      upset,
+    ],
+    'a receipt of the proven statement beside another proof': [
+      evidence({ ...right, statement: REQUEST, recorded: OUTPUT_HASH }),
+      upset,
+    ],
+    'a receipt of another statement beside a stranger’s proof': [
+      evidence({ ...right, prover: STRANGER }),
+      upset,
+    ],
+  } as const;
+}

@@ -1,12 +1,12 @@
 import { tryDecodeBase58 } from '../../keys.ts';
-import { fieldOf, isObject, shown } from './answerParts.ts';
+import { fieldOf, isObject, shown } from './fields.ts';
 import { SavedFileError } from './savedFile.ts';
 
 /**
  * What an answer says of its job: its model, its usage, and `svc` by its names. A field that is null is
  * left out.
  */
-export interface Statement {
+export interface StatedFields {
   readonly model?: string;
   readonly job_id?: string;
   readonly worker?: string;
@@ -16,14 +16,16 @@ export interface Statement {
   readonly usdc_value?: number;
   /** `sha256:` and 64 hex digits. */
   readonly output_hash?: string;
-  /** 64 hex digits. */
+  /** 64 hex digits, as the next two. */
   readonly request_salt?: string;
+  readonly request_commitment?: string;
+  readonly answer_details?: string;
   readonly delivery_receipt?: string;
   readonly escrow_tx?: string;
   readonly settlement_tx?: string;
   readonly verify_url?: string;
   /** Why the answer was cut off. */
-  readonly truncated?: string;
+  readonly truncated?: 'deadline';
   /** In the stablecoin. */
   readonly 'usage.cost'?: number;
   readonly 'usage.prompt_tokens'?: number;
@@ -31,8 +33,8 @@ export interface Statement {
 }
 
 type Forms<Field extends string> = Readonly<Record<Field, (value: unknown) => boolean>>;
-type UsageField = Extract<keyof Statement, `usage.${string}`>;
-export type Usage = Pick<Statement, UsageField>;
+type UsageField = Extract<keyof StatedFields, `usage.${string}`>;
+export type Usage = Pick<StatedFields, UsageField>;
 
 const isNumber = (value: unknown) => typeof value === 'number';
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -42,19 +44,23 @@ const isLike = (form: RegExp) => (value: unknown) => typeof value === 'string' &
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SIGNATURE = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
-const SVC: Forms<Exclude<keyof Statement, 'model' | UsageField>> = {
+const HEX_HASH = /^[0-9a-f]{64}$/;
+
+const SVC: Forms<Exclude<keyof StatedFields, 'model' | UsageField>> = {
   job_id: isLike(/^job_[0-9a-f]{32}$/),
   worker: isLike(ADDRESS),
   attempt: isCount,
   credits_charged: isCount,
   usdc_value: isNumber,
   output_hash: isLike(/^sha256:[0-9a-f]{64}$/),
-  request_salt: isLike(/^[0-9a-f]{64}$/),
+  request_salt: isLike(HEX_HASH),
+  request_commitment: isLike(HEX_HASH),
+  answer_details: isLike(HEX_HASH),
   delivery_receipt: isLike(/^[\w.-]{1,200}$/),
   escrow_tx: isLike(SIGNATURE),
   settlement_tx: isLike(SIGNATURE),
   verify_url: isLike(/^https?:\/\/[!-~]{1,2000}$/),
-  truncated: isLike(/^\w{1,40}$/),
+  truncated: isLike(/^deadline$/),
 };
 const USAGE = { cost: isNumber, prompt_tokens: isCount, completion_tokens: isCount };
 
@@ -67,7 +73,7 @@ export const STATED: readonly string[] = [...Object.keys(SVC), ...Object.keys(US
  *
  * @throws SavedFileError for a field of another form, and for two values of one
  */
-export function statementIn(parts: readonly object[]): Statement | undefined {
+export function statedFieldsIn(parts: readonly object[]): StatedFields | undefined {
   const stated = statedIn(parts, 'svc', SVC);
   return stated && Object.fromEntries(stated);
 }
