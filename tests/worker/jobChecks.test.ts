@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it, jest } from '@jest/globals';
 import { Keypair, type PublicKey } from '@solana/web3.js';
 import { createLogger } from '../../common/logger.ts';
 import { PROGRAM_ID } from '../../programs/client/addresses.ts';
@@ -94,6 +94,15 @@ describe("the ledger's check of a job", () => {
     const codes = await Promise.all(asked.map(({ code }) => code));
     expect(new Set(codes)).toEqual(new Set(['job_not_found']));
     expect(starts.count).toBe(2);
+  });
+
+  it('joins the signals of an answer that began before it once', async () => {
+    const { ask, prove, remembered } = openBench();
+    const signer = await remembered();
+    const joining = jest.spyOn(AbortSignal, 'any');
+    await prove(ask(signer), signer);
+    expect(joining).toHaveBeenCalledTimes(1);
+    joining.mockRestore();
   });
 
   it("lets the attempt's own caller in beside another signer's request", async () => {
