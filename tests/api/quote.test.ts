@@ -41,17 +41,6 @@ describe('a quote', () => {
   });
 
   it.each([
-    [1, 8n],
-    [500, 8n],
-    [501, 8n],
-    [2_000, 8n],
-    [2_001, 9n],
-    [10_000, 40n],
-  ])('for %i tokens locks %s credits [charging.lock-amount]', async (max_tokens, credits) => {
-    expect((await quoteOf({ max_tokens })).lockCredits).toBe(credits);
-  });
-
-  it.each([
     [10_000, 40n],
     [3, 8n],
   ])('accepts a limit of %i tokens under its other name', async (tokenLimit, lockCredits) => {
