@@ -22,6 +22,8 @@ export interface StartedProcess {
 
 /** The checkout that the tests belong to. */
 export const PROJECT_FOLDER = fileURLToPath(new URL('..', import.meta.url));
+/** What `svc` runs. */
+export const SVC_MAIN = join(PROJECT_FOLDER, 'cli/main.ts');
 
 /** All that a process of the product gets from the machine's environment: its settings come alone. */
 export const MACHINE_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEntries(

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
 import { formatJobId, jobFail, jobLock, requestCommitment } from '../../programs/client/index.ts';
@@ -15,7 +14,7 @@ import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
 import { locateJob } from '../../programs/client/verify/job/locateJob.ts';
 import { openCreditAccount } from '../../stack/participants.ts';
 import { type StackDescription, writeStackFile } from '../../stack/stackFile.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import {
   addresses,
@@ -27,7 +26,6 @@ import {
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { TEXT_ALONE } from '../../testing/textAlone.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 /** Nothing listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 const SALT = '07'.repeat(32);
@@ -66,7 +64,7 @@ afterAll(async () => {
 
 /** Runs `svc` as a process of its own, which reads `input`. */
 async function svcReading(input: string, args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE_ENVIRONMENT });
+  const child = spawn(process.execPath, [SVC_MAIN, ...args], { env: MACHINE_ENVIRONMENT });
   child.stdin.end(input);
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return { output, code };

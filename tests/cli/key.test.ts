@@ -1,12 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { base58 } from '@scure/base';
 import { Keypair } from '@solana/web3.js';
 
 import { sign } from '../../programs/client/proof.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
@@ -24,12 +23,10 @@ async function key(...words: string[]) {
   return runCli(['key', ...words, '--service', service.baseUrl, ...signer]);
 }
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-
 /** Makes a key for a wallet that signs elsewhere. @param answer what is written when it asks */
 async function createElsewhere(hardware: Keypair, answer: (text: string) => string) {
   const words = ['key', 'create', '--service', service.baseUrl];
-  const args = [MAIN, ...words, '--hardware-wallet', hardware.publicKey.toBase58()];
+  const args = [SVC_MAIN, ...words, '--hardware-wallet', hardware.publicKey.toBase58()];
   const child = spawn(process.execPath, args, { env: MACHINE_ENVIRONMENT });
   let [output, error] = ['', ''];
   child.stdout.on('data', (part) => {

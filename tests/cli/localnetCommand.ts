@@ -1,10 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
-
-/** The script of `npx svc`. */
-export const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 
 const started: ChildProcess[] = [];
 
@@ -32,7 +28,7 @@ export function launch(file: string, args: readonly string[], env: NodeJS.Proces
   return child;
 }
 
-const run = (...args: string[]) => launch(process.execPath, [MAIN, 'localnet', ...args]);
+const run = (...args: string[]) => launch(process.execPath, [SVC_MAIN, 'localnet', ...args]);
 
 /** @returns what it prints up to its last line */
 export async function readStart(stream: NodeJS.ReadableStream): Promise<string> {

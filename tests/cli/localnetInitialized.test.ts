@@ -20,10 +20,11 @@ import { createAddresses } from '../../programs/client/addresses.ts';
 import { jobLock } from '../../programs/client/instructions.ts';
 import { createJobId } from '../../programs/client/jobId.ts';
 import { submit } from '../../stack/operator.ts';
+import { SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { needs } from '../../testing/machine/needs.ts';
-import { killStarted, MAIN, startLocalnet, startPrinting } from './localnetCommand.ts';
+import { killStarted, startLocalnet, startPrinting } from './localnetCommand.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-localnet-initialized-'));
 const addresses = createAddresses();
@@ -89,7 +90,7 @@ describe('svc localnet --initialized', () => {
       /`--signer` takes it:\n\n```console\n(.+?)```/s.exec(readFileSync(PAGE, 'utf8')) ?? [];
     const script = lines
       .replaceAll('$ (umask', '(umask')
-      .replaceAll('$ npx --no svc', `'${process.execPath}' '${MAIN}'`)
+      .replaceAll('$ npx --no svc', `'${process.execPath}' '${SVC_MAIN}'`)
       .replaceAll('.svc/localnet.json', file)
       .replaceAll('.svc/wallet.json', join(folder, 'wallet.json'))
       .replaceAll('http://127.0.0.1:8899', rpcUrl);

@@ -8,12 +8,11 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair } from '@solana/web3.js';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { createMirrorDatabase, type MirrorDatabase } from '../../testing/indexer/mirrorDatabase.ts';
 import { needs } from '../../testing/machine/needs.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const PACKAGE_MAIN = fileURLToPath(new URL('../../cli/packageMain.ts', import.meta.url));
 const ROOT = new URL('../../', import.meta.url).href;
 /** Where every write fails for want of space; only Linux has it. */
@@ -34,7 +33,7 @@ async function svc(
   args: string[],
   options: { env?: object; node?: string[]; stdout?: number; main?: string } = {},
 ) {
-  const { env = {}, node = [], stdout = 'pipe', main = MAIN } = options;
+  const { env = {}, node = [], stdout = 'pipe', main = SVC_MAIN } = options;
   const child = spawn(process.execPath, [...node, main, ...args], {
     env: { ...MACHINE_ENVIRONMENT, ...env },
     stdio: ['ignore', stdout, 'pipe'],
@@ -87,7 +86,7 @@ describe('svc', () => {
 
   it('lists every command of a checkout in the package too', async () => {
     for (const words of [[], ['webhooks']]) {
-      const commands = await commandsOf(MAIN, ...words);
+      const commands = await commandsOf(SVC_MAIN, ...words);
       expect(commands).toContain('help');
       expect(await commandsOf(PACKAGE_MAIN, ...words)).toEqual(commands);
     }

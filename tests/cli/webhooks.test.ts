@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Keypair } from '@solana/web3.js';
 import { findFreePort } from '../../stack/port.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import {
   type Received,
@@ -17,7 +16,6 @@ import { until } from '../../testing/until.ts';
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { verifyWebhook } from '../../webhooks/index.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const JOB_KINDS = ['job.submitted', 'job.processing', 'job.completed'];
 
 let service: RunningService;
@@ -58,7 +56,7 @@ interface Listening {
 /** Runs `svc webhooks listen` as a process of its own, until it forwards. */
 async function listen(url = service.baseUrl): Promise<Listening> {
   const args = ['webhooks', 'listen', '--forward-to', local.url, ...signIn(url)];
-  const child = spawn(process.execPath, [MAIN, ...args], { env: MACHINE_ENVIRONMENT });
+  const child = spawn(process.execPath, [SVC_MAIN, ...args], { env: MACHINE_ENVIRONMENT });
   let [output, notices] = ['', ''];
   child.stdout.on('data', (part) => {
     output += part;

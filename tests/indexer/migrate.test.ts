@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type pg from 'pg';
 import {
@@ -10,6 +9,7 @@ import {
   readMigrationState,
 } from '../../indexer/sql/migrate.ts';
 import { listMigrations, serveMirror } from '../../indexer/sql/schema.ts';
+import { SVC_MAIN } from '../../testing/childProcess.ts';
 import { openPooledDatabase, type PooledDatabase } from '../../testing/database/pooledDatabase.ts';
 import { until } from '../../testing/until.ts';
 import { dumpSchema } from './schemaDump.ts';
@@ -96,8 +96,7 @@ describe('migrate', () => {
     // Four migrations are done when the fifth waits for this table.
     const other = await fresh.pool.connect();
     await other.query('begin; create table service.webhooks ()');
-    const svc = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
-    const child = spawn(process.execPath, [svc, 'migrate'], {
+    const child = spawn(process.execPath, [SVC_MAIN, 'migrate'], {
       env: { ...process.env, DATABASE_URL: fresh.databaseUrl },
       stdio: 'ignore',
     });

@@ -4,14 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js';
 import { startCanary } from '../../api/canary/start.ts';
 import { loadConfig } from '../../api/config.ts';
 import { IDLE_MS } from '../../common/tokenizers/tokenCounts.ts';
 import { fetchWorker } from '../../programs/client/accounts.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
@@ -19,7 +18,6 @@ import { bashOn } from '../../testing/machine/shell.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createScriptedEngine, createSolvingEngine } from '../../testing/workers/engines.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const CREDITS = 1_000n;
 const QUESTIONS = 4;
 
@@ -60,7 +58,7 @@ async function runAsArbiter(command: string): Promise<void> {
   const { PATH } = process.env;
   const child = spawn(...bashOn(`${npx}\n${command}`), {
     ...{ cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
-    env: { PATH, NODE: process.execPath, MAIN, RPC: service.ledger.rpcUrl },
+    env: { PATH, NODE: process.execPath, MAIN: SVC_MAIN, RPC: service.ledger.rpcUrl },
   });
   const [code] = await once(child, 'exit');
   rmSync(folder, { recursive: true });
@@ -221,7 +219,7 @@ describe('svc canary', () => {
   it('takes back the running job when it is interrupted, however often', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     const release = solver.hold();
-    const args = [MAIN, ...canaryArgs(wallet, ['--worker', workers.solving])];
+    const args = [SVC_MAIN, ...canaryArgs(wallet, ['--worker', workers.solving])];
     const child = spawn(process.execPath, args, {
       env: { ...MACHINE_ENVIRONMENT, ...service.apiEnvironment },
       stdio: ['ignore', 'ignore', 'pipe'],

@@ -4,21 +4,19 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js';
 import { fetchConfig, fetchWorker } from '../../programs/client/accounts.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { mintTo, submit } from '../../stack/operator.ts';
 import { findFreePort } from '../../stack/port.ts';
-import { MACHINE_ENVIRONMENT } from '../../testing/childProcess.ts';
+import { MACHINE_ENVIRONMENT, SVC_MAIN } from '../../testing/childProcess.ts';
 import { runCli } from '../../testing/cli.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { leaveService } from '../../worker/setup/leave.ts';
 import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstreamServer.ts';
 
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url));
 const UPSTREAM_NAME = 'Qwen/Qwen3-8B-AWQ';
 const COOLDOWN_SECONDS = 48 * 3_600;
 
@@ -60,7 +58,7 @@ const children: ChildProcess[] = [];
 
 /** Starts `svc worker run`. */
 function startRun() {
-  const child = spawn(process.execPath, [MAIN, 'worker', 'run', '--dir', folder], {
+  const child = spawn(process.execPath, [SVC_MAIN, 'worker', 'run', '--dir', folder], {
     env: { ...MACHINE_ENVIRONMENT, LOG_LEVEL: 'silent' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
