@@ -289,7 +289,10 @@ function canonicalNumber(value: number): string {
 /** In this mode whole pairs are other characters. */
 const HALF = /\p{Surrogate}/u;
 
+/** Whether a text has half of a surrogate pair, which no UTF-8 can carry. */
+export const hasHalfCharacter = (text: string): boolean => HALF.test(text);
+
 function canonicalString(text: string): string {
-  if (HALF.test(text)) throw new RangeError('A text has half of a character');
+  if (hasHalfCharacter(text)) throw new RangeError('A text has half of a character');
   return JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 import { sha256 } from '#platform';
 import { bytesToHex, concatBytes, utf8 } from './platform/bytes.ts';
-import { canonicalJson } from './proof.ts';
+import { canonicalJson, hasHalfCharacter } from './proof.ts';
 
 /** A call of a function that an answer asks its client for. */
 export interface ToolCall {
@@ -30,7 +30,7 @@ export interface AnswerDetails {
  */
 export function answerDetails(answer: AnswerDetails): Uint8Array {
   const { finishReason, truncated, reasoning, toolCalls } = answer;
-  if (!reasoning.isWellFormed()) throw new RangeError('The reasoning has half of a character');
+  if (hasHalfCharacter(reasoning)) throw new RangeError('The reasoning has half of a character');
   const calls = toolCallsAsJson(toolCalls);
   const details = {
     finish_reason: finishReason,

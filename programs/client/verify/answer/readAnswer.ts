@@ -1,4 +1,5 @@
 import { parseJobId } from '../../jobId.ts';
+import { hasHalfCharacter } from '../../proof.ts';
 import type { AnswerDetails } from '../../statement.ts';
 import { isLast, joinParts } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
@@ -101,7 +102,7 @@ function textOf(answers: readonly object[], isJson: boolean, jobId: string | und
   if (finishReason === undefined) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   const { reasoning, toolCalls } = joined;
   const bound = [finishReason, reasoning, ...toolCalls.flatMap(Object.values)];
-  if (!bound.every((said) => said.isWellFormed())) {
+  if (bound.some(hasHalfCharacter)) {
     throw new SavedFileError('It holds half of a character.');
   }
   return { ...joined, finishReason };
