@@ -12,7 +12,7 @@ import { type Addresses, createAddresses } from '../programs/client/addresses.ts
 import type { createSender } from '../programs/client/sender/sender.ts';
 import { connectLedger } from '../programs/client/verify/connection/connectLedger.ts';
 import type { ApiConfig } from './config.ts';
-import { createFormatCheck } from './format/formatCheck.ts';
+import { createFormatCheck, type FormatLimits } from './format/formatCheck.ts';
 import { type LedgerContext, openLedger } from './ledger/context.ts';
 import { createWorkerClient } from './workers/client.ts';
 
@@ -28,6 +28,8 @@ interface ResourceOptions {
   requestConnectionsMax?: number;
   /** Far above any statement of ours: a database that takes longer counts as away. */
   queryTimeoutMs?: number | undefined;
+  /** By default those of clients' schemas. */
+  formatLimits?: FormatLimits;
   time?: Time;
 }
 
@@ -45,7 +47,7 @@ export async function openResources(options: ResourceOptions) {
   const ledger = await connect(options);
   const tokens = await createTokenCounts({ folder: config.SVC_TOKENIZERS_DIR, logger });
   shutdown.add('tokenizers', tokens.close);
-  const formats = createFormatCheck({ logger });
+  const formats = createFormatCheck({ logger, limits: options.formatLimits });
   shutdown.add('format check', formats.close);
   return {
     pool,

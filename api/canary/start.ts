@@ -55,6 +55,8 @@ const LEDGER_WAIT_MS = 15_000;
 
 /** One listens for notifications of the mirror. */
 const POOL_CONNECTIONS_MAX = 4;
+/** The schemas are our own, and no client waits: a busy machine leaves none unjudged. */
+const FORMAT_LIMITS = { checkMs: 10_000, waitMs: 60_000 };
 
 /**
  * Tries workers out as the gateway that `config` describes, beside the processes that serve it.
@@ -77,6 +79,7 @@ export async function startCanary(
       createSender,
       applicationName: 'svc-canary',
       poolConnectionsMax: POOL_CONNECTIONS_MAX,
+      formatLimits: FORMAT_LIMITS,
       time,
     });
     const { pool, ledger, workers, tokens, formats } = resources;

@@ -12,10 +12,15 @@ const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.u
 
 const TEXT_CHARACTERS_MAX = 262_144;
 const SCHEMA_CHARACTERS_MAX = 65_536;
+export interface FormatLimits {
+  /** How long one check may take. */
+  readonly checkMs: number;
+  /** How long an answer waits for its check, behind those of others. */
+  readonly waitMs: number;
+}
+
 /** A hundred times what usual schemas take. */
-const CHECK_MS_MAX = 250;
-/** How long an answer waits for its check, behind those of others. */
-const WAIT_MS_MAX = 2_000;
+const CLIENTS_LIMITS: FormatLimits = { checkMs: 250, waitMs: 2_000 };
 
 const jsonSchemaFormat = z.object({ json_schema: z.object({ schema: z.unknown() }) });
 
@@ -25,7 +30,13 @@ export type FormatCheck = ReturnType<typeof createFormatCheck>;
  * Holds answers against the `response_format` of their requests, one at a time in a thread of its own.
  * A check that takes too long ends with the thread, and the next one has another.
  */
-export function createFormatCheck({ logger }: { logger: Logger }) {
+export function createFormatCheck({
+  logger,
+  limits: { checkMs, waitMs } = CLIENTS_LIMITS,
+}: {
+  logger: Logger;
+  limits?: FormatLimits | undefined;
+}) {
   let thread: Worker | undefined;
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -34,7 +45,7 @@ export function createFormatCheck({ logger }: { logger: Logger }) {
       thread ??= await startLimitedThread(THREAD);
       thread.unref();
       thread.postMessage(request);
-      const [isMet] = await once(thread, 'message', { signal: AbortSignal.timeout(CHECK_MS_MAX) });
+      const [isMet] = await once(thread, 'message', { signal: AbortSignal.timeout(checkMs) });
       return isMet;
     } catch (error) {
       logger.warn({ msg: 'Held no answer against its schema in time', err: error });
@@ -63,7 +74,7 @@ export function createFormatCheck({ logger }: { logger: Logger }) {
       let isAwaited = true;
       const checking = turn.then(() => (isAwaited ? meets({ text, schema }) : null));
       turn = checking;
-      const isMet = await within(WAIT_MS_MAX, checking);
+      const isMet = await within(waitMs, checking);
       isAwaited = false;
       return isMet ?? null;
     },
