@@ -52,9 +52,11 @@ async function attempt(
   proof: ReturnType<typeof proofOf>,
   text = TEXT,
   ending: readonly object[] = [FINISH],
+  stopAt = 1n,
 ) {
   async function* ask() {
-    yield [...(text ? [{ type: 'content', text }] : []), ...ending, { type: 'proof', proof }];
+    if (text) yield [{ type: 'content', text }];
+    yield [...ending, { type: 'proof', proof }];
   }
   const events = runAttempt({
     reservation: {
@@ -62,9 +64,9 @@ async function attempt(
       observeFirstToken: () => undefined,
     },
     task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT, chat, requestSalt },
-    workers: { submit: ask },
+    workers: { submit: ask, stop: async () => undefined },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
-    deadlines: { stopAt: 1n, proofDueAt: 1n },
+    deadlines: { stopAt, proofDueAt: 1n },
     clientGone: new AbortController().signal,
   } as unknown as AttemptOptions);
   let next = await events.next();
@@ -121,6 +123,18 @@ describe('a complete answer', () => {
   ])('is refused %s', async (_, ending) => {
     const { end } = await attempt(proofOf(TEXT, { details: cut }), TEXT, ending);
     expect(end).toMatchObject({ kind: 'failed', hasBegun: true });
+  });
+
+  it.each<[string, Partial<AnswerDetails>]>([
+    ['that it cut', cut],
+    ['whose end came with the stop', {}],
+  ])('passes on as its worker signed it one %s', async (_, details) => {
+    const said = { ...TEXT_ALONE, ...details };
+    const { finishReason, truncated } = said;
+    const ending = [{ type: 'finish', reason: finishReason, truncated }];
+    const { proven } = await attempt(proofOf(TEXT, { details }), TEXT, ending, 0n);
+    const isTruncated = truncated !== null;
+    expect(proven).toMatchObject({ finishReason, isTruncated, answerDetails: answerDetails(said) });
   });
 
   it.each([
