@@ -59,6 +59,11 @@ describe('a saved answer', () => {
     expect(read).toThrow(expect.objectContaining({ message: expect.stringMatching(reason) }));
   });
 
+  it.each(['request_commitment', 'answer_details'])('without %s is of a former form', (half) => {
+    const saved = savedAs('a plain answer').replace(new RegExp(`"${half}":"[0-9a-f]{64}",`), '');
+    expect(() => readAnswer(saved)).toThrow(/^It is of a former form of the service, /);
+  });
+
   it('keeps reasoning apart from the proven text', () => {
     const [first, ...others] = savedAs('a stream').split('\n\n');
     const thinking = (text: string) =>
