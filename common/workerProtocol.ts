@@ -38,7 +38,7 @@ export const STATUS_OF_WORKER_ERROR = {
 export type WorkerErrorCode = keyof typeof STATUS_OF_WORKER_ERROR;
 
 /** Why an answer ended, in the words of the format. Model servers spell them otherwise. */
-export const FINISH_REASONS = ['stop', 'length', 'content_filter'] as const;
+export const FINISH_REASONS = ['stop', 'length', 'content_filter', 'tool_calls'] as const;
 
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
@@ -105,6 +105,46 @@ export const passedFields = {
   reasoning_effort: z.string(),
   chat_template_kwargs: z.record(z.string(), z.unknown()),
 };
+
+/** The most tools of one request. */
+export const TOOLS_MAX = 128;
+
+/** The most UTF-8 bytes of the `parameters` of all tools, each as `JSON.stringify` writes it. */
+export const TOOL_SCHEMAS_BYTES_MAX = 65_536;
+
+/** The most calls of one message. */
+export const TOOL_CALLS_MAX = 128;
+
+/** What a tool may be called. */
+export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+const named = z.looseObject({ name: z.string().regex(TOOL_NAME) });
+
+const tool = z.looseObject({
+  type: z.literal('function'),
+  function: named.extend({
+    description: z.string().nullish(),
+    parameters: z.looseObject({}).nullish(),
+    strict: z.boolean().nullish(),
+  }),
+});
+
+/**
+ * The fields of tools, all optional. They stand apart from `passedFields`, since the API serves them
+ * as a preview alone.
+ */
+export const toolFields = {
+  tools: z.array(z.unknown()).max(TOOLS_MAX).pipe(z.array(tool)),
+  tool_choice: z.union([
+    z.enum(['none', 'auto', 'required']),
+    z.looseObject({ type: z.literal('function'), function: named }),
+  ]),
+  parallel_tool_calls: z.boolean(),
+};
+
+export type ToolField = keyof typeof toolFields;
+
+export const TOOL_FIELDS = Object.keys(toolFields) as ToolField[];
 
 export type PassedField = keyof typeof passedFields;
 

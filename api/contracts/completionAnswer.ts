@@ -17,6 +17,7 @@ import {
 
 const finishReason = z
   .enum(FINISH_REASONS)
+  .meta({ enum: ['stop', 'length', 'content_filter'] })
   .describe(
     '`length`: the answer met its token limit, or the time limit of its job, where content came in ' +
       'its last 20 s; with empty content and without a charge where reasoning used the token limit ' +

@@ -15,6 +15,7 @@ const SPELLINGS: Readonly<Record<FinishReason, readonly string[]>> = {
     ...['content_filter', 'safety', 'sensitive', 'refusal', 'recitation'],
     ...['prohibited_content', 'blocklist', 'spii'],
   ],
+  tool_calls: [],
 };
 
 /** The model is finished, and asks for a tool: whole where it also wrote a text. */
