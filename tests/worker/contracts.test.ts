@@ -92,6 +92,30 @@ describe('a conversation', () => {
     ]);
   });
 
+  const call = { id: 'c1', type: 'function', function: { name: 'tide', arguments: '{}' } };
+  const tool = { type: 'function', function: { name: 'tide' } };
+  const calling = (...tool_calls: object[]) => ({
+    messages: [{ role: 'assistant', content: '', tool_calls }, MESSAGE],
+  });
+  it.each<[string, string, Record<string, unknown>]>([
+    ['no call', 'chat.messages.0.tool_calls', calling()],
+    ['129 calls', 'chat.messages.0.tool_calls', calling(...Array(129).fill(call))],
+    ['a call without an id', 'chat.messages.0.tool_calls.0.id', calling({ ...call, id: '' })],
+    ['129 tools', 'chat.tools', { tools: Array(129).fill(tool) }],
+    [
+      'a name with a blank',
+      'chat.tools.0.function.name',
+      { tools: [{ ...tool, function: { name: 'a b' } }] },
+    ],
+    ['a choice of its own', 'chat.tool_choice', { tool_choice: 'any' }],
+  ])('is refused with %s', async (_what, field, chat) => {
+    const response = await scene.ask(await scene.lock(), { chat });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: { code: 'invalid_request', message: `Missing or malformed: ${field}` } },
+    ]);
+  });
+
   it('gets the first five of many errors', async () => {
     const chat = { messages: Array(2_048).fill({}) };
     const response = await scene.ask(await scene.lock(), { chat });

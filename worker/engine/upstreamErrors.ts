@@ -3,6 +3,7 @@ import {
   PASSED_FIELDS,
   type PassedField,
   RETRY_AFTER_SECONDS_MAX,
+  type ToolField,
 } from '../../common/workerProtocol.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import { asRecord, parseUpstreamChunk, parseUpstreamJson } from './upstreamChunk.ts';
@@ -34,12 +35,15 @@ const BUSY_STATUSES: Readonly<Record<number, string>> = {
   503: 'is busy, or loads its model',
 };
 
-/** How servers name the passed fields in their refusals, where not by the field's own words. */
-const OTHER_NAMES: Partial<Record<PassedField, RegExp>> = {
+/** How servers name the fields in their refusals, where not by the field's own words. */
+const OTHER_NAMES: Partial<Record<PassedField, RegExp>> & Record<ToolField, RegExp> = {
   response_format: /response_format|json_schema|json_object|grammar/i,
   reasoning_effort: /reasoning[_.]effort/i,
   chat_template_kwargs: /chat_template_kwargs|enable_thinking/i,
   seed: /\b(random_)?seed\b/i,
+  parallel_tool_calls: /parallel_tool_calls/i,
+  tool_choice: /tool[_ -]choice/i,
+  tools: /\btools?\b|function.?call/i,
   stop: /\bstop([_ ]sequences?)?\b/i,
 };
 

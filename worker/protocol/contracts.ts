@@ -5,6 +5,8 @@ import {
   passedFields,
   STOP_REASONS,
   TOKENS_MAX,
+  TOOL_CALLS_MAX,
+  toolFields,
 } from '../../common/workerProtocol.ts';
 import { type Json, requestCommitment } from '../../programs/client/proof.ts';
 import { WorkerError } from './errors.ts';
@@ -50,16 +52,25 @@ const attempt = z.number().int().min(1).max(U8_MAX);
 /** `job_` and 32 hexadecimal digits. */
 const JOB_ID_CHARACTERS_MAX = 36;
 
+const toolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal('function'),
+  function: z.object({ name: z.string().min(1), arguments: z.string() }),
+});
+
 const message = z.object({
-  role: z.enum(['system', 'user', 'assistant']),
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z.string(),
+  /** What an answer called, and which of its calls a result is of. */
+  tool_calls: boundedArray(toolCall, { min: 1, max: TOOL_CALLS_MAX }).optional(),
+  tool_call_id: z.string().min(1).optional(),
 });
 
 /** The part of a chat-completions body that reaches an engine; other fields are dropped. */
 const chatRequest = z.object({
   model: z.string().min(1).max(64),
   messages: boundedArray(message, { min: 1, max: MESSAGES_MAX }),
-  ...z.object(passedFields).partial().shape,
+  ...z.object({ ...passedFields, ...toolFields }).partial().shape,
 });
 
 /** Body of `POST /jobs`. */
