@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { ToolCall } from '../../programs/client/statement.ts';
 import {
   chatCompletionsUrl,
   createUpstreamEngine,
@@ -11,6 +12,8 @@ import { createErrorFields } from '../../worker/engine/upstreamEvents.ts';
 import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 import { asWorkerError } from '../../worker/protocol/errors.ts';
 import { type Dialect, readDialects } from './dialects/read.ts';
+
+const MADE_ID = /^call_[A-Za-z0-9]{24}$/;
 
 const dialects = readDialects();
 const byName = new Map(dialects.map((dialect) => [dialect.name, dialect]));
@@ -43,13 +46,18 @@ async function read({ name, request }: Dialect) {
     messages: [{ role: 'user', content: 'Say alpha.' }],
     ...request,
   };
-  const written = { text: '', reasoning: '' };
+  const written = { text: '', reasoning: '', calls: [] as ToolCall[] };
   const { signal } = new AbortController();
   try {
     for await (const event of engine.generate(chat, { tokenLimit: 1_000, signal })) {
       if (event.type === 'text' || event.type === 'reasoning') written[event.type] += event.text;
+      if (event.type === 'call') {
+        const { id = '', name = '', text } = event;
+        const before = written.calls[event.index] ?? { id, name, arguments: '' };
+        written.calls[event.index] = { ...before, arguments: before.arguments + text };
+      }
       if (event.type !== 'end') continue;
-      if (written.text === '') return { error: 'empty_output' };
+      if (written.text === '' && written.calls.length === 0) return { error: 'empty_output' };
       return { ...written, finish: event.finishReason, usage: event.usage };
     }
   } catch (error) {
@@ -69,8 +77,11 @@ describe('an answer in the dialect of', () => {
     const found = await read(dialect);
     if ('error' in right) return expect(found).toEqual(right);
     const { usage } = right;
+    // The worker makes the ids that a server leaves out.
+    const calls = right.calls.map((call) => ({ id: expect.stringMatching(MADE_ID), ...call }));
     expect(found).toEqual({
       ...right,
+      calls,
       usage: usage && {
         promptTokens: usage.prompt,
         completionTokens: usage.completion,

@@ -12,10 +12,14 @@ export interface Usage {
 /**
  * A piece of the answer or of the reasoning before it, never empty, or a sign that the model works
  * without either. The last event is one `end`, unless the engine throws.
+ *
+ * Calls are numbered from 0 on. The first piece of each has its id and name; its text is of the
+ * arguments, and may be empty there alone.
  */
 export type EngineEvent =
   | { type: 'text'; text: string }
   | { type: 'reasoning'; text: string }
+  | { type: 'call'; index: number; id?: string; name?: string; text: string }
   | { type: 'alive' }
   | { type: 'end'; finishReason: FinishReason; usage?: Usage };
 

@@ -15,11 +15,8 @@ const SPELLINGS: Readonly<Record<FinishReason, readonly string[]>> = {
     ...['content_filter', 'safety', 'sensitive', 'refusal', 'recitation'],
     ...['prohibited_content', 'blocklist', 'spii'],
   ],
-  tool_calls: [],
+  tool_calls: ['tool_calls', 'function_call', 'tool_use', 'tool_call'],
 };
-
-/** The model is finished, and asks for a tool: whole where it also wrote a text. */
-const TOOL_CALLS = ['tool_calls', 'function_call'];
 
 const REASONS = new Map(
   Object.entries(SPELLINGS).flatMap(([reason, words]) =>
@@ -30,18 +27,25 @@ const REASONS = new Map(
 const WORD = /^\w{1,40}$/;
 
 /**
+ * A whole answer with calls ends for them, whichever word its server has. Without calls, a word for them
+ * ends a text.
+ *
  * @param word a server's own, in any case
- * @param hasText whether the answer has any text
+ * @param answer what it has until then; calls count only where tools were asked
  * @throws WorkerError `upstream_failed` for a word that does not say that the answer is whole, cut or filtered
  */
-export function readFinishReason(word: string, hasText: boolean): FinishReason {
+export function readFinishReason(
+  word: string,
+  { hasText, hasCalls }: { hasText: boolean; hasCalls: boolean },
+): FinishReason {
   const lower = word.trim().toLowerCase();
   const reason = REASONS.get(lower);
-  if (reason !== undefined) return reason;
-  if (TOOL_CALLS.includes(lower)) {
+  if (reason === 'stop' && hasCalls) return 'tool_calls';
+  if (reason === 'tool_calls' && !hasCalls) {
     if (hasText) return 'stop';
     throw new WorkerError('upstream_failed', 'The upstream called a tool in place of an answer');
   }
+  if (reason !== undefined) return reason;
   const shown = WORD.test(lower) ? ` ${lower}` : '';
   throw new WorkerError('upstream_failed', `The upstream broke its answer off:${shown}`);
 }

@@ -4,6 +4,7 @@ import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import { createStopScanner, type Engine, type EngineEvent, type Usage } from './engine.ts';
 import { readFinishReason } from './finishReasons.ts';
+import { createCallReader } from './toolCalls.ts';
 import { parseUpstreamChunk, type UpstreamChunk } from './upstreamChunk.ts';
 import {
   asUpstreamError,
@@ -146,6 +147,7 @@ async function request(
 /** Reads the messages of one answer in their order. */
 function createAnswerReader(chat: ChatRequest) {
   const scanner = createStopScanner(chat.stop);
+  const calls = createCallReader(chat);
   let finishReason: FinishReason | undefined;
   let usage: Usage | undefined;
   let hasText = false;
@@ -160,7 +162,8 @@ function createAnswerReader(chat: ChatRequest) {
     const chunk = parseUpstreamChunk(data, event);
     if (!chunk) throw failed('The upstream sent a malformed chunk');
     // Behind a part of the answer it is no refusal with any status: the answer is broken.
-    if (chunk === 'error' && (hasText || hasReasoning)) throw failed('The upstream broke off');
+    if (chunk === 'error' && (hasText || hasReasoning || calls.hasCalls))
+      throw failed('The upstream broke off');
     if (chunk === 'error') throw asUpstreamError(data, chat, headers);
     const { reasoning, finishWord } = chunk;
     usage = chunk.usage ?? usage;
@@ -168,13 +171,36 @@ function createAnswerReader(chat: ChatRequest) {
     if (reasoning !== '') yield { type: 'reasoning', text: reasoning };
     hasText ||= chunk.text !== '';
     const { text, isStopped, rest } = scanner.add(chunk.text);
+    const written = isStopped ? [] : [...calls.read(chunk.calls)];
     if (text !== '') yield { type: 'text', text };
-    else if (isEmptyDelta(chunk)) yield { type: 'alive' };
+    else if (written.length === 0 && isEmptyDelta(chunk)) yield { type: 'alive' };
+    yield* written;
+    const { hasCalls } = calls;
     if (isStopped) {
-      finishReason = 'stop';
+      finishReason = readFinishReason('stop', { hasText, hasCalls });
       isCut = true;
       if (rest !== '') end();
-    } else if (finishWord !== undefined) finishReason = readFinishReason(finishWord, hasText);
+    } else if (finishWord !== undefined) {
+      finishReason = readFinishReason(finishWord, { hasText, hasCalls });
+      if (finishReason === 'tool_calls' || finishReason === 'stop') calls.end();
+    }
+  }
+
+  /**
+   * Whether a chunk after the end leaves the answer as it is. A server that goes on after a stop
+   * sequence has ignored it, and only loses its usage.
+   *
+   * @throws WorkerError `upstream_failed` where more of it, or another end, follows any other end
+   */
+  function leavesAnswer(chunk: UpstreamChunk): boolean {
+    const { text, reasoning, finishWord } = chunk;
+    const goesOn = text !== '' || reasoning !== '' || [...calls.read(chunk.calls)].length > 0;
+    if (isCut) return !goesOn;
+    if (goesOn) throw failed('The upstream went on after its end');
+    const answer = { hasText: true, hasCalls: calls.hasCalls };
+    if (finishWord === undefined || readFinishReason(finishWord, answer) === finishReason)
+      return true;
+    throw failed('The upstream gave two ends');
   }
 
   /** The usage would count more than was delivered. */
@@ -202,7 +228,7 @@ function createAnswerReader(chat: ChatRequest) {
         const chunk = parseUpstreamChunk(message.data, message.event);
         if (chunk === 'error') throw failed('The upstream sent an error after its end');
         usage = chunk?.usage ?? usage;
-        if (!chunk || !leavesAnswer(chunk, finishReason, isCut)) end();
+        if (!chunk || !leavesAnswer(chunk)) end();
       }
     },
     /** @throws WorkerError `upstream_failed` where the answer is not complete */
@@ -210,31 +236,13 @@ function createAnswerReader(chat: ChatRequest) {
       if (!finishReason) throw failed('The upstream stopped in the middle of its answer');
       const rest = scanner.flush();
       if (rest !== '') yield { type: 'text', text: rest };
-      yield { type: 'end', finishReason, ...(usage && { usage }) };
+      yield { type: 'end', finishReason, ...(usage && !calls.hasDropped && { usage }) };
     },
   };
 }
 
 function isEmptyDelta({ isDelta, text, reasoning, finishWord }: UpstreamChunk): boolean {
   return isDelta && text === '' && reasoning === '' && finishWord === undefined;
-}
-
-/**
- * Whether a chunk after the end leaves the answer as it is. A server that goes on after a stop sequence
- * has ignored it, and only loses its usage.
- *
- * @throws WorkerError `upstream_failed` where text, reasoning or another end follows any other end
- */
-function leavesAnswer(
-  { text, reasoning, finishWord }: UpstreamChunk,
-  finishReason: FinishReason,
-  isCut: boolean,
-): boolean {
-  const goesOn = text !== '' || reasoning !== '';
-  if (isCut) return !goesOn;
-  if (goesOn) throw failed('The upstream went on after its end');
-  if (finishWord === undefined || readFinishReason(finishWord, true) === finishReason) return true;
-  throw failed('The upstream gave two ends');
 }
 
 function failed(message: string): WorkerError {

@@ -6,11 +6,19 @@ import { ERROR_NAME } from './upstreamEvents.ts';
 export interface UpstreamChunk {
   readonly text: string;
   readonly reasoning: string;
+  readonly calls: RawCalls;
   /** Whether it is about the answer, not its usage alone. */
   readonly isDelta: boolean;
   /** The server's own word; undefined where it gives none. */
   readonly finishWord: string | undefined;
   readonly usage: Usage | undefined;
+}
+
+/** Calls of tools, or parts of them, as the server has them. */
+export interface RawCalls {
+  readonly entries: readonly unknown[];
+  /** Whether they are of a whole message, which repeats what came before. */
+  readonly isWhole: boolean;
 }
 
 /** The parts of a chunk that matter here; upstreams differ in everything else. */
@@ -51,10 +59,21 @@ export function parseUpstreamChunk(
   return {
     text: written.text,
     reasoning: written.reasoning || (reasoning ?? ''),
+    calls: readCalls(choice),
     isDelta: (choice?.delta ?? choice?.message) != null,
     finishWord: choice?.finish_reason?.trim() || undefined,
     usage: [chunk, asRecord(chunk.x_groq), choice].map(usageOf).find(Boolean),
   };
+}
+
+/** Those of the delta, or else of the message. Older servers send one call that is in no list. */
+function readCalls(choice: Record<string, unknown> | undefined): RawCalls {
+  const [ofDelta, ofMessage] = [choice?.delta, choice?.message].map((owner) => {
+    const { tool_calls, function_call } = asRecord(owner);
+    return [tool_calls ?? function_call ?? []].flat();
+  });
+  const isWhole = !ofDelta?.length;
+  return { entries: (isWhole ? ofMessage : ofDelta) ?? [], isWhole };
 }
 
 /** Whether it is an error by its name, by its object, or by a message in place of an answer. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { FINISH_REASONS } from '../../../common/workerProtocol.ts';
 
 const SEPARATOR = '\n---\n';
 const count = z.number().int().nonnegative();
@@ -18,7 +19,13 @@ const head = z.strictObject({
     z.strictObject({
       text: z.string(),
       reasoning: z.string().default(''),
-      finish: z.enum(['stop', 'length', 'content_filter']),
+      /** Names and arguments, and their ids where the server gives some. */
+      calls: z
+        .array(
+          z.strictObject({ id: z.string().optional(), name: z.string(), arguments: z.string() }),
+        )
+        .default([]),
+      finish: z.enum(FINISH_REASONS),
       /** Tokens; absent where none can be read. */
       usage: z
         .strictObject({ prompt: count, completion: count, reasoning: count })
