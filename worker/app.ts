@@ -100,6 +100,7 @@ export function createWorker(options: WorkerOptions) {
       engine: engine.kind,
       first_token_ms: readiness.firstTokenMs(),
       response_format: readiness.keepingFormat(models),
+      tools: readiness.callingTools(models),
       gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
     };
   }

@@ -66,6 +66,7 @@ describe('the worker process', () => {
       engine: 'upstream',
       first_token_ms: { [MODEL_ID]: expect.any(Number) },
       response_format: [],
+      tools: [],
       gateways: 'any',
     });
     process.signal('SIGTERM');

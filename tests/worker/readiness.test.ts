@@ -8,7 +8,7 @@ import { createReadiness } from '../../worker/engine/readiness.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer } from './events.ts';
 import { MODEL_ID, openScene, type Scene } from './scene.ts';
-import { startUpstream, type UpstreamServer } from './upstreamServer.ts';
+import { type Reply, startUpstream, type UpstreamServer } from './upstreamServer.ts';
 
 const RETRY_MS = 2_000;
 const CACHED_MS = 5_000;
@@ -90,6 +90,34 @@ describe('a worker with an upstream', () => {
       (await (await fetch(`${url}/health`)).json()) as { response_format?: string[] };
     await tried.promise;
     await until(async () => isDeepStrictEqual((await read()).response_format, models));
+  });
+
+  const called = (name: string, text: string) => (reply: Reply) =>
+    reply.calls({ index: 0, id: 'a', function: { name, arguments: text } });
+  it.each<[string, (tool: string, argument: string) => (reply: Reply) => void, string[]]>([
+    ['it', (tool, argument) => called(tool, `{"${argument}": 7}`), [MODEL_ID]],
+    ['another', (_tool, argument) => called('trial_0', `{"${argument}": 7}`), []],
+    ['it with a text', (tool, argument) => called(tool, `{"${argument}": "7"}`), []],
+    ['it with another argument', (tool) => called(tool, '{"value": 7}'), []],
+    ['it without JSON', (tool) => called(tool, '7 o'), []],
+    ['none', () => (reply) => reply.text('Hello! How can I help?'), []],
+  ])('forced to call a tool, and calls %s, reports it so', async (_what, call, models) => {
+    const tried = Promise.withResolvers<void>();
+    const names = new Set<string>();
+    upstream.answerToolTrialWith((reply, { tools, tool_choice }) => {
+      const [{ function: tool }] = tools as [{ function: { name: string; parameters: object } }];
+      const [argument = ''] = Object.keys(Object(Object(tool.parameters).properties));
+      names.add(tool.name).add(argument);
+      expect(tool_choice).toEqual({ type: 'function', function: { name: tool.name } });
+      call(tool.name, argument)(reply);
+      reply.complete('stop');
+      tried.resolve();
+    });
+    const { url } = await open();
+    const read = async () => (await (await fetch(`${url}/health`)).json()) as { tools?: string[] };
+    await tried.promise;
+    expect([...names].join()).toMatch(/^trial_([0-9a-f]{8}),value_\1$/);
+    await until(async () => isDeepStrictEqual((await read()).tools, models));
   });
 
   it('is not healthy while that is away, and tries its models again later', async () => {
@@ -185,8 +213,8 @@ describe('a worker that hosts another model while one is tried', () => {
     const engine: Engine = {
       kind: 'upstream',
       async check() {},
-      async *generate({ model, response_format }) {
-        if (response_format) throw new Error('refused');
+      async *generate({ model, response_format, tools }) {
+        if (response_format || tools) throw new Error('refused');
         tried.push(model);
         await loaded.promise;
         yield { type: 'text', text: 'Hi' };

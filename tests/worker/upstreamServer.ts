@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { TRIAL_FORMAT } from '../../worker/engine/formatTrial.ts';
+import { TRIAL_TOOL } from '../../worker/engine/toolTrial.ts';
 
 /** Answers one request, whose body is at hand. */
 export type AnswerScript = (reply: Reply, body: Record<string, unknown>) => void | Promise<void>;
@@ -13,6 +14,9 @@ export type UpstreamServer = Awaited<ReturnType<typeof startUpstream>>;
 
 const isFormatTrial = (body: Record<string, unknown>): boolean =>
   JSON.stringify(body.response_format) === JSON.stringify(TRIAL_FORMAT);
+
+const isToolTrial = (body: Record<string, unknown>): boolean =>
+  JSON.stringify(body.tool_choice ?? null).includes(`"${TRIAL_TOOL}`);
 
 /** A small real chat-completions server. */
 export async function startUpstream({ port = 0 } = {}) {
@@ -26,6 +30,7 @@ export async function startUpstream({ port = 0 } = {}) {
     reply.complete('length');
   };
   let formatScript: AnswerScript = (reply) => reply.refuse(400, {});
+  let toolScript: AnswerScript = formatScript;
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part);
@@ -36,6 +41,7 @@ export async function startUpstream({ port = 0 } = {}) {
       return;
     }
     if (isFormatTrial(body)) return formatScript(createReply(response), body);
+    if (isToolTrial(body)) return toolScript(createReply(response), body);
     requests.push({ path: request.url ?? '', headers: request.headers, body });
     await script(createReply(response), body);
   }).listen(port, '127.0.0.1');
@@ -51,6 +57,10 @@ export async function startUpstream({ port = 0 } = {}) {
     /** Sets how a worker's trial of `response_format` is answered, which is refused by default. */
     answerFormatTrialWith(next: AnswerScript): void {
       formatScript = next;
+    },
+    /** Sets how a worker's trial of tools is answered, which is refused by default. */
+    answerToolTrialWith(next: AnswerScript): void {
+      toolScript = next;
     },
     /** Sets how requests are answered from now on. */
     answerWith(next: AnswerScript): void {
@@ -88,6 +98,8 @@ function createReply(response: ServerResponse) {
       void response.writeHead(status, headers),
     /** A delta; its JSON may hold half a surrogate pair. */
     text: (content: string) => choice({ content }),
+    /** A delta of calls, in the server's own form. */
+    calls: (...tool_calls: object[]) => choice({ tool_calls }),
     /** All that ends an answer: the reason, its tokens where they are given, and the stream's end. */
     complete(reason: string, promptTokens?: number, completionTokens = 0): void {
       finish(reason);

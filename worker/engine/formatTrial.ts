@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ChatRequest } from '../protocol/contracts.ts';
 import type { Engine } from './engine.ts';
 
 /** What a model would not say by itself: a server that passes the field over does not keep it. */
@@ -27,20 +28,41 @@ export async function keepsFormat(
   model: string,
   closing: AbortSignal,
 ): Promise<boolean> {
-  const chat = {
-    model,
-    messages: [{ role: 'user' as const, content: 'Hello' }],
-    response_format: TRIAL_FORMAT,
-  };
+  const answer = await answerTrial(engine, { model, response_format: TRIAL_FORMAT }, closing);
+  return trialAnswer.safeParse(answer?.text).success;
+}
+
+/**
+ * Asks with these fields for an answer. Any failure means the same: the model is not offered with them.
+ *
+ * @returns the JSON of its text and of its first call's arguments, undefined where that is none
+ */
+export async function answerTrial(
+  engine: Engine,
+  fields: Omit<ChatRequest, 'messages'>,
+  closing: AbortSignal,
+): Promise<{ text: unknown; name: string; arguments: unknown } | undefined> {
+  const chat = { messages: [{ role: 'user' as const, content: 'Hello' }], ...fields };
   const signal = AbortSignal.any([closing, AbortSignal.timeout(MS_MAX)]);
-  let text = '';
+  const written = { text: '', name: '', arguments: '' };
   try {
     for await (const event of engine.generate(chat, { tokenLimit: TOKENS_MAX, signal })) {
-      if (event.type === 'text') text += event.text;
+      if (event.type === 'text') written.text += event.text;
+      if (event.type !== 'call' || event.index > 0) continue;
+      written.name += event.name ?? '';
+      written.arguments += event.text;
     }
-    return trialAnswer.safeParse(JSON.parse(text)).success;
   } catch {
-    // Any failure means the same: the model is not offered with this field.
-    return false;
+    return undefined;
+  }
+  const { name, text, arguments: json } = written;
+  return { name, text: parseJson(text), arguments: parseJson(json) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }

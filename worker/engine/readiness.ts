@@ -4,6 +4,7 @@ import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
 import { keepsFormat } from './formatTrial.ts';
+import { callsTools } from './toolTrial.ts';
 
 /** A health check then answers that the trial still runs, before the gateway gives it up. */
 const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
@@ -39,6 +40,8 @@ export function createReadiness(options: {
   const proven = new Map<string, number>();
   /** Models whose server keeps `response_format`. */
   const formatKept = new Set<string>();
+  /** Models whose server calls the tool that it is forced to. */
+  const toolsCalled = new Set<string>();
   let trial: Promise<void> | undefined;
   let check: Promise<void> | undefined;
   let aliveAtMs = Number.NEGATIVE_INFINITY;
@@ -68,7 +71,7 @@ export function createReadiness(options: {
     try {
       await generateToken(engine, model, closing.signal);
       proven.set(model, Math.max(0, Math.round(now() - startedAtMs)));
-      void tryFormat(model);
+      void tryFields(model);
     } catch (error) {
       const cause = asWorkerError(error);
       throw recordFailure(`its trial of '${model}' failed. ${cause.message}`, cause);
@@ -76,9 +79,14 @@ export function createReadiness(options: {
   }
 
   /** Jobs need not wait for it. */
-  async function tryFormat(model: string): Promise<void> {
-    if (await keepsFormat(engine, model, closing.signal)) formatKept.add(model);
-    else formatKept.delete(model);
+  async function tryFields(model: string): Promise<void> {
+    for (const [models, passes] of [
+      [formatKept, keepsFormat],
+      [toolsCalled, callsTools],
+    ] as const) {
+      if (await passes(engine, model, closing.signal)) models.add(model);
+      else models.delete(model);
+    }
   }
 
   async function tryModels(models: readonly string[]): Promise<void> {
@@ -150,6 +158,9 @@ export function createReadiness(options: {
     /** Those of these models of which a trial was answered in the form of its `response_format`. */
     keepingFormat: (models: readonly string[]): string[] =>
       models.filter((model) => engine.check === undefined || formatKept.has(model)),
+    /** Those of which a trial called the tool that it was forced to. */
+    callingTools: (models: readonly string[]): string[] =>
+      models.filter((model) => engine.check === undefined || toolsCalled.has(model)),
     /** Ends running trials. */
     close: (): void => closing.abort(),
   };
