@@ -1,5 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
+import type { ToolCall } from '../../programs/client/statement.ts';
+
 /** A worker's whole answer, taken apart. */
 export interface WorkerAnswer {
   text: string;
@@ -11,6 +13,8 @@ export interface WorkerAnswer {
   error: { code: string } | undefined;
   /** `content` of every delta that had any. */
   deltas: string[];
+  /** Joined by their index, as clients join them. */
+  calls: ToolCall[];
 }
 
 /** Reads events as they arrive until the response ends; a broken connection throws. */
@@ -30,24 +34,45 @@ export async function readAnswer(
   onText: (text: string) => void = () => undefined,
 ): Promise<WorkerAnswer> {
   const answer: WorkerAnswer = {
-    ...{ text: '', deltas: [], finishReason: undefined, truncated: undefined, role: undefined },
+    ...{
+      text: '',
+      deltas: [],
+      calls: [],
+      finishReason: undefined,
+      truncated: undefined,
+      role: undefined,
+    },
     ...{ proof: undefined, error: undefined },
   };
   for await (const { event, data } of readEvents(response)) {
     const json = JSON.parse(data);
     if (event === 'proof') answer.proof = json;
     else if (event === 'error') answer.error = json.error;
-    else {
+    else if (event !== 'alive') {
       const { delta, finish_reason } = json.choices[0];
       answer.role ??= delta.role;
       if (delta.content) {
         answer.deltas.push(delta.content);
         onText(delta.content);
       }
+      for (const call of delta.tool_calls ?? []) joinCall(answer.calls, call);
       answer.finishReason = finish_reason ?? answer.finishReason;
       answer.truncated ??= json.truncated;
     }
   }
   answer.text = answer.deltas.join('');
   return answer;
+}
+
+/** Joins a delta as official clients do: what is sent twice would stand there twice. */
+function joinCall(
+  calls: ToolCall[],
+  delta: { index: number; id?: string; function: { name?: string; arguments?: string } },
+): void {
+  const { id = '', name = '', arguments: text = '' } = calls[delta.index] ?? {};
+  calls[delta.index] = {
+    id: id + (delta.id ?? ''),
+    name: name + (delta.function.name ?? ''),
+    arguments: text + (delta.function.arguments ?? ''),
+  };
 }

@@ -6,12 +6,18 @@ import {
   estimatePromptTokens,
   estimateTokens,
 } from '../../common/tokenizers/tokenCounts.ts';
-import { type FinishReason, type StopReason, TOKENS_MAX } from '../../common/workerProtocol.ts';
+import {
+  type FinishReason,
+  type StopReason,
+  TOKENS_MAX,
+  TOOL_CALLS_MAX,
+} from '../../common/workerProtocol.ts';
 import { type AnswerDetails, answerDetails, statementOf } from '../../programs/client/statement.ts';
 import type { Engine, EngineEvent, Usage } from '../engine/engine.ts';
 import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
+import { createAnswerCalls } from './answerCalls.ts';
 import type { Proof, SignProof } from './proofSigner.ts';
 
 /** One job, and its connections to engine and caller. */
@@ -26,7 +32,7 @@ interface Work {
   ends: AbortSignal;
   stream: EventStream;
   signProof: SignProof;
-  /** Called before the first text or reasoning is sent. */
+  /** Called before the first text, call or reasoning is sent. */
   onOutput: () => void;
 }
 
@@ -41,8 +47,10 @@ export async function answer(work: Work): Promise<Proof> {
   const { finishReason, truncated = null, usage } = await relay(work, writer);
   await writer.flush();
   cancel.throwIfAborted();
-  const { transcript, sent } = writer;
-  if (transcript.bytes === 0) {
+  const { transcript, calls, sent } = writer;
+  if (finishReason === 'stop' || finishReason === 'tool_calls') calls.requireWhole();
+  const toolCalls = calls.list;
+  if (transcript.bytes === 0 && toolCalls.length === 0) {
     // The finish reason shows the gateway whether the reasoning used the token limit up.
     if (sent.hasBegun) await writer.finish(finishReason);
     throw stop.aborted
@@ -51,7 +59,8 @@ export async function answer(work: Work): Promise<Proof> {
   }
   await writer.finish(finishReason, truncated);
   const promptTokens = usage?.promptTokens ?? estimatePromptTokens(request.chat.messages);
-  const completionTokens = claimableTokens(transcript, usage, sent.reasoningDeltas > 0);
+  const parts = [transcript.text, ...toolCalls.map((call) => call.name + call.arguments)];
+  const completionTokens = claimableTokens(parts, usage, sent.reasoningDeltas > 0);
   const proven = {
     job: request.job_address,
     attempt: request.attempt,
@@ -64,7 +73,7 @@ export async function answer(work: Work): Promise<Proof> {
         finishReason,
         truncated,
         reasoning: sent.reasoning,
-        toolCalls: [],
+        toolCalls,
       }),
     }),
   };
@@ -98,6 +107,8 @@ async function relay(work: Work, writer: AnswerWriter): Promise<AnswerEnd> {
   }
 }
 
+type CallEvent = Extract<EngineEvent, { type: 'call' }>;
+
 /** Readers bound the length of an event, so a longer delta is sent in pieces. */
 const PIECE_CHARACTERS_MAX = 65_536;
 
@@ -116,24 +127,46 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
   });
   const charactersMax = answerCharactersMax(request.token_limit);
   const transcript = createTranscript();
+  const calls = createAnswerCalls(request.chat);
   const reasoning = createCharacterJoiner();
   const sent = { hasBegun: false, reasoningDeltas: 0, reasoning: '' };
-  const hasTokensLeft = () => transcript.deltas + sent.reasoningDeltas < request.token_limit;
+  const hasTokensLeft = () =>
+    transcript.deltas + calls.deltas + sent.reasoningDeltas < request.token_limit;
+  const charactersLeft = () => charactersMax - transcript.characters - calls.characters;
 
-  async function write(field: 'content' | 'reasoning_content', text: string): Promise<void> {
-    if (text === '') return;
+  async function write(delta: object): Promise<void> {
     if (!sent.hasBegun) {
       sent.hasBegun = true;
       onOutput();
       await stream.send(deltaData({ role: 'assistant' }));
     }
-    await stream.send(deltaData({ [field]: text }));
+    await stream.send(deltaData(delta));
+  }
+
+  async function writeField(field: 'content' | 'reasoning_content', text: string): Promise<void> {
+    if (text !== '') await write({ [field]: text });
   }
 
   async function writeText(delta: string): Promise<boolean> {
     for (const piece of piecesOf(delta)) {
-      const left = hasTokensLeft() ? charactersMax - transcript.characters : 0;
-      await write('content', transcript.add(piece.slice(0, left)));
+      const left = hasTokensLeft() ? charactersLeft() : 0;
+      await writeField('content', transcript.add(piece.slice(0, left)));
+      if (piece.length > left) return false;
+    }
+    return true;
+  }
+
+  async function writeCall({ index, id = '', name, text }: CallEvent): Promise<boolean> {
+    if (!hasTokensLeft() || index >= TOOL_CALLS_MAX) return false;
+    calls.count();
+    if (name !== undefined) {
+      if (name.length > charactersLeft()) return false;
+      await write({ tool_calls: [calls.begin({ index, id, name })] });
+    }
+    for (const piece of piecesOf(text)) {
+      const left = charactersLeft();
+      const delta = calls.add(index, piece.slice(0, left));
+      if (delta) await write({ tool_calls: [delta] });
       if (piece.length > left) return false;
     }
     return true;
@@ -141,7 +174,7 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
 
   async function writeThought(text: string): Promise<void> {
     sent.reasoning += text;
-    await write('reasoning_content', text);
+    await writeField('reasoning_content', text);
   }
 
   /** Reasoning beyond the characters of any answer only shows that the model works. */
@@ -160,17 +193,19 @@ function createAnswerWriter({ request, stream, onOutput }: Work) {
 
   return {
     transcript,
+    calls,
     sent,
     /** @returns whether all of it is within the limits */
     async send(event: Exclude<EngineEvent, { type: 'end' }>): Promise<boolean> {
       if (event.type === 'text') return writeText(event.text);
+      if (event.type === 'call') return writeCall(event);
       if (event.type === 'reasoning') return writeReasoning(event.text);
       return alive();
     },
     /** Sends what was held back. */
     async flush(): Promise<void> {
       await writeThought(reasoning.flush());
-      await write('content', transcript.flush());
+      await writeField('content', transcript.flush());
     },
     finish: (reason: FinishReason, truncated: AnswerDetails['truncated'] = null) =>
       stream.send(deltaData({}, reason, truncated ? { truncated } : {})),
@@ -254,16 +289,20 @@ function createTranscript() {
 }
 
 /**
- * The tokens of the delivered text alone. An upstream may count its reasoning's tokens wrongly or not
- * at all. So after reasoning the proof claims no more than the text can hold by any tokenizer.
+ * The tokens of what was delivered alone. An upstream may count its reasoning's tokens wrongly or not
+ * at all. So after reasoning the proof claims no more than that can hold by any tokenizer.
+ *
+ * @param parts the text, and of each call its name with its arguments
  */
 function claimableTokens(
-  { text, bytes }: { readonly text: string; readonly bytes: number },
+  parts: readonly string[],
   usage: Usage | undefined,
   hasReasoned: boolean,
 ): number {
   const { completionTokens = 0, reasoningTokens = 0 } = usage ?? {};
   const counted = Math.max(0, completionTokens - reasoningTokens);
-  const most = hasReasoned || reasoningTokens > 0 ? boundTokens(text) : bytes;
-  return Math.min(counted || estimateTokens(text), most);
+  const most = hasReasoned || reasoningTokens > 0 ? boundTokens : Buffer.byteLength;
+  const sumOf = (count: (part: string) => number) =>
+    parts.reduce((sum, part) => sum + count(part), 0);
+  return Math.min(counted || sumOf(estimateTokens), sumOf(most));
 }

@@ -41,8 +41,8 @@ export function watchStream(engine: Engine, chat: ChatRequest, nowMs: () => numb
       async *generate(...work: Parameters<Engine['generate']>) {
         askedAtMs = nowMs();
         for await (const event of engine.generate(...work)) {
-          if (event.type === 'text') textAtMs = nowMs();
-          hasWritten ||= event.type === 'text' || event.type === 'reasoning';
+          if (event.type === 'text' || event.type === 'call') textAtMs = nowMs();
+          hasWritten ||= event.type !== 'alive';
           askedAtMs = undefined;
           yield event;
           askedAtMs = nowMs();
