@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger } from '../../common/logger.ts';
 import { canonicalJson, requestCommitment } from '../../programs/client/proof.ts';
-import { answerDetails, statementOf } from '../../programs/client/statement.ts';
+import { type AnswerDetails, answerDetails, statementOf } from '../../programs/client/statement.ts';
 import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
@@ -50,6 +50,28 @@ describe('a proof', () => {
     expect(asked).toEqual([
       { ...CHAT, ...known, messages: messages.map(({ role, content }) => ({ role, content })) },
     ]);
+  });
+
+  it('commits to tools, calls and results, which reach the engine as they came', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'tide', arguments: '{"at":1' } };
+    const parameters = { type: 'object', properties: { at: { type: 'integer', x: null } }, y: [] };
+    const chat = {
+      model: CHAT.model,
+      messages: [
+        { role: 'assistant', content: '', tool_calls: [call] },
+        { role: 'tool', content: 'high', tool_call_id: 'c1' },
+        { role: 'user', content: 'Again.' },
+      ],
+      tools: [{ type: 'function', function: { name: 'tide', parameters, strict: null } }],
+      tool_choice: { type: 'function', function: { name: 'tide' } },
+      parallel_tool_calls: false,
+    };
+    const job = await scene.lock();
+    const commitment = requestCommitment(SALT, { ...chat, token_limit: TOKEN_LIMIT });
+    const { proof, calls, finishReason } = await readAnswer(await scene.ask(job, { chat }));
+    const details = { finishReason, toolCalls: calls } as Partial<AnswerDetails>;
+    expect(scene.isSigned(job, proof, { commitment, details })).toBe(true);
+    expect(asked).toEqual([chat]);
   });
 
   it('leaves no salt in the log', async () => {

@@ -5,7 +5,8 @@ import { estimatePromptTokens } from '../../common/tokenizers/tokenCounts.ts';
 import { delay } from '../../common/wait.ts';
 import type { FinishReason } from '../../common/workerProtocol.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
-import { createStopScanner, type Engine } from './engine.ts';
+import { composeCalls } from './builtinCalls.ts';
+import { createStopScanner, type Engine, type EngineEvent } from './engine.ts';
 import { SchemaRefusedError, schemaValue } from './schemaValue.ts';
 import { parameterRefused } from './upstreamErrors.ts';
 
@@ -77,6 +78,20 @@ async function composeJson(
   }
 }
 
+/** All calls, or else the text: JSON where a format is asked. */
+async function* tokensOf(
+  chat: ChatRequest,
+  calls: Awaited<ReturnType<typeof composeCalls>>,
+  { random, ...limits }: { random: Random; msMax: number; signal: AbortSignal },
+): AsyncGenerator<string | EngineEvent> {
+  for (const [index, { arguments: json, ...call }] of calls.entries()) {
+    yield { type: 'call', index, ...call, text: '' };
+    for (const text of json.match(TOKEN) ?? []) yield { type: 'call', index, text };
+  }
+  if (calls.length > 0) return;
+  yield* chat.response_format ? await composeJson(chat, limits) : compose(chat, random);
+}
+
 /** Punctuation alone is not a word. */
 function isWord(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
@@ -84,7 +99,7 @@ function isWord(text: string): boolean {
 
 /**
  * A substitute for a model. Equal conversations and seeds give equal text; without a seed each
- * answer differs, but for JSON. It obeys the token limit and stop sequences.
+ * answer differs, but for JSON and calls of tools. It obeys the token limit and stop sequences.
  *
  * @param options.tokenDelayMs the time for each token, to try out slow answers
  * @param options.schemaMsMax how long the search for a value of a schema may take
@@ -99,12 +114,10 @@ export function createBuiltinEngine(options: {
     async *generate(chat, { tokenLimit, signal }) {
       const random = createRandom(JSON.stringify([chat.seed ?? randomUUID(), chat.messages]));
       const scanner = createStopScanner(chat.stop);
-      let finishReason: FinishReason = 'stop';
+      const calls = await composeCalls(chat, { msMax, signal });
+      let finishReason: FinishReason = calls.length > 0 ? 'tool_calls' : 'stop';
       let completionTokens = 0;
-      const tokens = chat.response_format
-        ? await composeJson(chat, { msMax, signal })
-        : compose(chat, random);
-      for (const token of tokens) {
+      for await (const token of tokensOf(chat, calls, { random, msMax, signal })) {
         if (completionTokens === tokenLimit) {
           finishReason = 'length';
           break;
@@ -112,6 +125,10 @@ export function createBuiltinEngine(options: {
         if (tokenDelayMs > 0) await delay(tokenDelayMs, signal);
         signal.throwIfAborted();
         completionTokens += 1;
+        if (typeof token !== 'string') {
+          yield token;
+          continue;
+        }
         const { text, isStopped } = scanner.add(token);
         if (text !== '') yield { type: 'text', text };
         if (isStopped) break;
