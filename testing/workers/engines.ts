@@ -1,8 +1,9 @@
 import { within } from '../../common/wait.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 import type { Engine, EngineEvent } from '../../worker/engine/engine.ts';
 import type { ChatRequest } from '../../worker/protocol/contracts.ts';
 
-/** Yields an answer in pieces, and signs of life; the answer is complete when it returns. */
+/** Yields an answer in pieces, with calls and signs of life; it is complete when this returns. */
 type Script = (signal: AbortSignal) => AsyncIterable<string | EngineEvent>;
 
 /** An engine with answers from the test. */
@@ -21,12 +22,25 @@ export function createScriptedEngine(): ScriptedEngine {
       script = next;
     },
     async *generate(_chat, { signal }) {
+      let hasCalls = false;
       for await (const piece of script(signal)) {
         yield typeof piece === 'string' ? { type: 'text', text: piece } : piece;
+        if (typeof piece !== 'string' && piece.type === 'end') return;
+        hasCalls ||= typeof piece !== 'string' && piece.type === 'call';
       }
-      yield { type: 'end', finishReason: 'stop' };
+      yield { type: 'end', finishReason: hasCalls ? 'tool_calls' : 'stop' };
     },
   };
+}
+
+/** The pieces of these calls, in order: each begins, and its arguments come in pieces of some characters. */
+export function* piecesOfCalls(calls: readonly ToolCall[], characters = 4): Generator<EngineEvent> {
+  for (const [index, { id, name, arguments: text }] of calls.entries()) {
+    yield { type: 'call', index, id, name, text: '' };
+    for (let at = 0; at < text.length; at += characters) {
+      yield { type: 'call', index, text: text.slice(at, at + characters) };
+    }
+  }
 }
 
 /** More often than an unfinished answer may be silent. */
@@ -96,6 +110,12 @@ export function createSolvingEngine(): SolvingEngine {
       await isHeld;
       signal.throwIfAborted();
       const solution = solve(chat.messages[0]?.content ?? '');
+      const chosen = toolToCall(chat);
+      if (chosen) {
+        yield* piecesOfCalls([{ id: 'call_solved', ...chosen(solution) }]);
+        yield { type: 'end', finishReason: 'tool_calls' };
+        return;
+      }
       const [, name] =
         /"properties":{"(\w+)":/.exec(JSON.stringify(chat.response_format) ?? '') ?? [];
       if (name) yield { type: 'text', text: JSON.stringify({ [name]: solution }) };
@@ -104,6 +124,18 @@ export function createSolvingEngine(): SolvingEngine {
       yield { type: 'end', finishReason: 'stop' };
     },
   };
+}
+
+/** The first tool, or the one that was chosen: its call with a value as its first argument. */
+function toolToCall({ tools = [], tool_choice: choice }: ChatRequest) {
+  const chosen = typeof choice === 'object' ? choice.function.name : tools[0]?.function.name;
+  const tool = tools.find((each) => each.function.name === chosen)?.function;
+  if (!tool || choice === 'none') return undefined;
+  const [argument = 'value'] = Object.keys(Object(tool.parameters?.properties));
+  return (value: unknown) => ({
+    name: tool.name,
+    arguments: JSON.stringify({ [argument]: value }),
+  });
 }
 
 function solve(text: string): number | string[] {

@@ -96,7 +96,11 @@ const LONG = 'word '.repeat(12_000);
  */
 async function leaveAfter(
   ms: number,
-  { text = '', prompt = 'Say hello.' },
+  {
+    text = '',
+    prompt = 'Say hello.',
+    ...fields
+  }: { text?: string; prompt?: string; tools?: object[] },
   act: (reply: Reply, untilNext: () => Promise<unknown>) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const arrived = Promise.withResolvers<Reply>();
@@ -105,7 +109,7 @@ async function leaveAfter(
     arrived.resolve(reply);
   });
   const leaving = new AbortController();
-  const chat = { messages: [{ role: 'user', content: prompt }] };
+  const chat = { messages: [{ role: 'user', content: prompt }], ...fields };
   const asking = scene.ask(await scene.lock(), { signal: leaving.signal, chat });
   asking.catch(() => undefined);
   const reply = await arrived.promise;
@@ -153,5 +157,15 @@ describe('a job whose caller leaves an upstream that is frozen', () => {
     });
     await expectFailure('silent');
     expect(logged.at(-1)?.err?.message).toContain('for 24 s');
+  });
+
+  it('is not silent while a call goes on in place of a text', async () => {
+    const tools = [{ type: 'function', function: { name: 'tide' } }];
+    await leaveAfter(12_000, { text: 'Once upon', tools }, async (reply, untilNext) => {
+      scene.now.offsetMs += 12_000;
+      reply.calls({ index: 0, id: 'call_1', function: { name: 'tide', arguments: '' } });
+      await untilNext();
+    });
+    await expectFailure('caller_gone');
   });
 });

@@ -7,6 +7,11 @@ import {
 } from '../../common/tokenizers/tokenCounts.ts';
 import { requestCommitment } from '../../programs/client/proof.ts';
 import type { AnswerDetails } from '../../programs/client/statement.ts';
+import {
+  createScriptedEngine,
+  createSolvingEngine,
+  piecesOfCalls,
+} from '../../testing/workers/engines.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
 import { readAnswer, readEvents } from './events.ts';
 import { CHAT, codeOf, type LockedJob, openScene, SALT, type Scene, TOKEN_LIMIT } from './scene.ts';
@@ -143,6 +148,41 @@ describe('an answer that calls a tool', () => {
     }
     expect([pieces.join(''), last]).toEqual([long, 'proof']);
     expect(pieces.every((piece) => piece.length <= 65_536 && piece.isWellFormed())).toBe(true);
+  });
+});
+
+describe('an engine of tests', () => {
+  it('answers with calls in pieces, and with the end that it plays', async () => {
+    const engine = createScriptedEngine();
+    const own = await openScene({ engine });
+    const toolCalls = [TIDE, { id: 'call_2', name: 'wind', arguments: '' }];
+    const answerOf = async () => readAnswer(await own.ask(await own.lock(), { chat: TOOLS }));
+    engine.play(async function* () {
+      yield 'Let me look.';
+      yield* piecesOfCalls(toolCalls);
+    });
+    const whole = { text: 'Let me look.', calls: toolCalls, finishReason: 'tool_calls' };
+    expect(await answerOf()).toMatchObject(whole);
+    engine.play(async function* () {
+      yield* piecesOfCalls([TIDE]);
+      yield { type: 'end', finishReason: 'length', usage: { completionTokens: 3 } };
+    });
+    const cut = { calls: [TIDE], finishReason: 'length', proof: { completion_tokens: 3 } };
+    expect(await answerOf()).toMatchObject(cut);
+    await own.close();
+  });
+
+  it('solves a question by a call of the tool that was chosen', async () => {
+    const own = await openScene({ engine: createSolvingEngine() });
+    const parameters = { type: 'object', properties: { sum: { type: 'integer' } } };
+    const chat = {
+      messages: [{ role: 'user', content: 'Add 3 and 4.' }],
+      tools: [tool('tide'), { type: 'function', function: { name: 'add', parameters } }],
+      tool_choice: { type: 'function', function: { name: 'add' } },
+    };
+    const { calls } = await readAnswer(await own.ask(await own.lock(), { chat }));
+    expect(calls).toMatchObject([{ name: 'add', arguments: '{"sum":7}' }]);
+    await own.close();
   });
 });
 
