@@ -4,7 +4,9 @@ import express from 'express';
 import type { Logger } from '../common/logger.ts';
 import type { Database } from '../common/postgres.ts';
 import { type ConsoleServices, serveConsole } from './console/console.ts';
+import { createChatCompletionParser } from './contracts/chatCompletion.ts';
 import { sharedRoutes } from './contracts/index.ts';
+import { NO_PREVIEW } from './contracts/tools.ts';
 import type { Packages } from './docs/packagesPage.ts';
 import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
 import { type BurstLimit, limitBursts } from './http/middleware/authentication.ts';
@@ -83,12 +85,14 @@ export function createApp(services: AppServices): Express {
     ...webhookHandlers(services),
   };
   const entrance = keyEntrance(services);
-  serveRoutes(app, sharedRoutes, handlers, { entrance, largeBodies: services.largeBodies });
+  const { largeBodies, preview = NO_PREVIEW } = services;
+  const chats = { largeBodies, parseChat: createChatCompletionParser(preview) };
+  serveRoutes(app, sharedRoutes, handlers, { entrance, chats });
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   const frame = serveDocs(app, services);
   if (services.console) {
-    serveConsole(app, services.console, { ...services, measurements }, handlers);
+    serveConsole(app, services.console, { ...services, chats, measurements }, handlers);
   }
 
   app.use(routeNotFound(app, { publicUrl, frame }));

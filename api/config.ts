@@ -21,6 +21,7 @@ import {
   websocketUrlSetting,
 } from '../common/net/urls.ts';
 import { hasDistinctKeys, SAME_KEYS, secretsKeySettings } from '../common/sealing.ts';
+import { NO_PREVIEW } from './contracts/tools.ts';
 
 const countSetting = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 
@@ -46,6 +47,17 @@ const originsSetting = z
       'must be origins as browsers send them, such as https://console.example.com or app://notes, ' +
       'separated by commas',
   });
+
+/** What an operator may turn on before it is for everybody. */
+const PREVIEWS = ['tools'] as const;
+
+const previewSetting = z
+  .string()
+  .transform((text) => text.split(',').map((word) => word.trim()))
+  .refine((words) => words.every((word) => PREVIEWS.some((preview) => preview === word)), {
+    error: `must be of these, separated by commas: ${PREVIEWS.join(', ')}`,
+  })
+  .transform((words) => ({ tools: words.includes('tools') }));
 
 export const environmentSchema = z.object({
   HOST: z
@@ -180,6 +192,11 @@ export const environmentSchema = z.object({
   SVC_DRAIN_DELAY_MS: durationSetting(60_000, 0).describe(
     'how long a process still takes requests after a signal to end, while /health and /ready answer 503 and each answer closes its connection; behind a balancer 5000',
   ),
+  SVC_PREVIEW: previewSetting
+    .default(NO_PREVIEW)
+    .describe(
+      'what is turned on before it is for everybody: tools, which are calls of functions; default: nothing',
+    ),
   LOG_LEVEL: logLevelSetting.describe('fatal, error, warn, info, debug, trace or silent'),
 });
 

@@ -114,6 +114,7 @@ async function openApi(
     catalog,
     directory,
     cards,
+    preview: config.SVC_PREVIEW,
     publicUrl,
     identify: createRequestIdentification(requestSecret),
     console,

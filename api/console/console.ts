@@ -7,8 +7,8 @@ import type { Budget } from '../../webhookOperations/budget.ts';
 import type { Webhooks } from '../account/webhooks.ts';
 import { pageRoutes, sharedRoutes } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
-import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
 import type { BurstLimit, KeyAdmission, Limit } from '../http/middleware/authentication.ts';
+import type { ChatBodies } from '../http/middleware/requestBody.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import { deliveryHandlers } from '../routes/deliveries.ts';
 import { pageEntrance } from '../routes/entrances.ts';
@@ -52,7 +52,7 @@ export interface ConsoleServices {
 /** Services of the whole API that the web app uses. */
 interface SharedServices {
   publicUrl: string;
-  largeBodies: LargeBodies;
+  chats: ChatBodies;
   refusals: BurstLimit;
   webhooks: Webhooks;
   nowSeconds: () => bigint;
@@ -75,7 +75,7 @@ export function serveConsole(
   handlers: Handlers<typeof sharedRoutes>,
 ): void {
   const { pool, deployment, operators, secrets, nowMs } = services;
-  const { publicUrl, largeBodies } = shared;
+  const { publicUrl, chats } = shared;
   const { gateway, program_id: programId } = deployment;
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
@@ -92,7 +92,7 @@ export function serveConsole(
   const all = { ...services, ...shared, ...own };
   const entrance = pageEntrance(all);
   if (services.pages) servePages(app, services.pages, deployment);
-  serveRoutes(app, sharedRoutes, handlers, { entrance, largeBodies });
+  serveRoutes(app, sharedRoutes, handlers, { entrance, chats });
   const pageHandlers: Handlers<typeof pageRoutes> = {
     ...webhookOperationHandlers(all),
     ...deliveryHandlers(all),
@@ -102,7 +102,7 @@ export function serveConsole(
     ...sessionHandlers(all),
     ...operatorHandlers(all),
   };
-  serveRoutes(app, pageRoutes, pageHandlers, { entrance, largeBodies });
+  serveRoutes(app, pageRoutes, pageHandlers, { entrance, chats });
 }
 
 /** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */

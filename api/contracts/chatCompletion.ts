@@ -6,7 +6,17 @@ import {
   STOP_SEQUENCES_MAX,
 } from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
-import { canonical, parseRequest, textOfLength, wellFormedText } from './values.ts';
+import { absentOr, optional, passed, unsupported } from './fields.ts';
+import {
+  assertFewTools,
+  messageFields,
+  NO_PREVIEW,
+  type Preview,
+  roleFault,
+  toolRequestFields,
+  toolsFault,
+} from './tools.ts';
+import { parseRequest, textOfLength, wellFormedText } from './values.ts';
 
 /** The most parts of all messages: checking one takes far longer than its few bytes suggest. */
 const PARTS_MAX = 4_096;
@@ -42,81 +52,43 @@ const content = z
     typeof value === 'string' ? value : value.map((part) => part.text).join(''),
   );
 
-const TOOLS_PLANNED = 'is not supported yet: tools are planned';
-
 const ROLES = ['system', 'user', 'assistant', 'developer'] as const;
-const TOOL_ROLES: readonly unknown[] = ['tool', 'function'];
+const ROLES_WITH_TOOLS = [...ROLES, 'tool'] as const;
 
-const message = z
-  .object({
-    role: z
-      .enum(ROLES, {
-        error: ({ input }) =>
-          TOOL_ROLES.includes(input) ? TOOLS_PLANNED : 'must be one of system, user, assistant',
-      })
-      // The newer name of the same role.
-      .transform((role) => (role === 'developer' ? ('system' as const) : role))
-      .describe('Our choice: `developer` is read as `system`.'),
-    content: content
-      .nullish()
-      .describe(
-        'The text; null of the assistant alone. Our choice: text parts are joined, with those of ' +
-          'refusals.',
-      ),
-    refusal: wellFormedText
-      .nullish()
-      .describe('Our choice: the text of an assistant without content.'),
-    tool_calls: absentOr(TOOLS_PLANNED, []).describe('Our choice: refused; tools are planned.'),
-  })
-  .transform(({ role, content, refusal }, context) => {
-    if (content == null && role !== 'assistant') {
-      context.addIssue({ code: 'custom', path: ['content'], message: CONTENT_FORMS });
-    }
-    return { role, content: content ?? refusal ?? '' };
-  });
-
-/** null counts as absent for every optional field. */
-function optional<Schema extends z.ZodType>(schema: Schema) {
-  return schema.nullish().transform((value) => value ?? undefined);
-}
-
-/** An absent value, or one of these forms. */
-function absentOr(error: string, forms: z.ZodType[]) {
-  return z
-    .union(
-      [z.null(), z.array(z.unknown()).max(0, { error }), z.strictObject({}, { error }), ...forms],
-      {
-        error,
-      },
-    )
-    .optional();
-}
-
-/** A part of the format that this service does not have: absent, or a value that means "off". */
-function unsupported(...off: z.ZodType[]) {
-  return absentOr('is not supported', off).describe(
-    'Our choice: not supported, and refused unless it is absent or off.',
-  );
-}
-
-/** Fields of tools, which are planned. */
-function planned(...off: z.ZodType[]) {
-  return absentOr(TOOLS_PLANNED, off).describe(
-    'Our choice: refused unless it is absent or off; tools are planned.',
-  );
-}
-
-/** A field that is passed to the model server. Null and empty values count as absent. */
-function passed<Schema extends z.ZodType>(schema: Schema, error: string) {
-  const given = absentOr(error, [schema]).transform((value) =>
-    isEmpty(value) ? undefined : (value as z.output<Schema> | undefined),
-  );
-  return canonical(given);
-}
-
-function isEmpty(value: unknown): boolean {
-  return value === null || (typeof value === 'object' && Object.keys(value).length === 0);
-}
+const createMessage = (preview: Preview) =>
+  z
+    .object({
+      role: z
+        .enum(preview.tools ? ROLES_WITH_TOOLS : (ROLES as unknown as typeof ROLES_WITH_TOOLS), {
+          error: ({ input }) => roleFault(input, preview),
+        })
+        // The newer name of the same role.
+        .transform((role) => (role === 'developer' ? ('system' as const) : role))
+        .describe('Our choice: `developer` is read as `system`.'),
+      content: content
+        .nullish()
+        .describe(
+          'The text; null of the assistant alone. Our choice: text parts are joined, with those of ' +
+            'refusals.',
+        ),
+      refusal: wellFormedText
+        .nullish()
+        .describe('Our choice: the text of an assistant without content.'),
+      ...messageFields(preview),
+    })
+    .transform(({ role, content, refusal, tool_calls, tool_call_id }, context) => {
+      const fault = (path: string, message: string) =>
+        context.addIssue({ code: 'custom', path: [path], message });
+      if (content == null && role !== 'assistant') fault('content', CONTENT_FORMS);
+      if (tool_calls && role !== 'assistant') fault('tool_calls', 'are of the assistant alone');
+      if (role === 'tool' && tool_call_id === undefined) fault('tool_call_id', 'is required');
+      return {
+        role,
+        content: content ?? refusal ?? '',
+        ...(tool_calls && { tool_calls }),
+        ...(role === 'tool' && tool_call_id !== undefined && { tool_call_id }),
+      };
+    });
 
 const schemaName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
   error: 'must have 1 to 64 letters, digits, _ or -',
@@ -174,100 +146,111 @@ const MODALITIES_MAX = 16;
 const FAULTY_MAX = 64;
 
 /** The body of POST /v1/chat/completions. Unknown fields are ignored. */
-export const chatCompletionRequest = z
-  .object(
-    {
-      // Of any form, an id of no model is `model_not_found`: that is the catalog's to say.
-      model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
-      messages: z
-        .array(message, { error: 'must be an array of messages' })
-        .min(1, { error: 'must hold at least one message' })
-        .max(MESSAGES_MAX, { error: `must hold at most ${MESSAGES_MAX} messages` })
-        .describe(
-          'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all. The ' +
-            'whole body has at most 2 MiB, 128 levels and 50,000 values, any other field 16,384.',
+export const createChatCompletionRequest = (preview: Preview) =>
+  z
+    .object(
+      {
+        // Of any form, an id of no model is `model_not_found`: that is the catalog's to say.
+        model: z.string().describe('The id of a model, as GET /v1/models lists it.'),
+        messages: z
+          .array(createMessage(preview), { error: 'must be an array of messages' })
+          .min(1, { error: 'must hold at least one message' })
+          .max(MESSAGES_MAX, { error: `must hold at most ${MESSAGES_MAX} messages` })
+          .describe(
+            'The conversation. Our choice: at most 2,048 messages, with 4,096 text parts in all. The ' +
+              'whole body has at most 2 MiB, 128 levels and 50,000 values, any other field 16,384.',
+          ),
+        stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
+        stream_options: optional(
+          z.object({
+            include_usage: optional(z.boolean()).describe(
+              'Adds a chunk with the usage at the end.',
+            ),
+          }),
+        ).describe('Our choice: the part of the format that streams need.'),
+        max_tokens: optional(tokenCount).describe(
+          'The most tokens to generate, those of a reasoning model before its answer included. Our ' +
+            'choice: by default what `credits_per_request` covers at the rate per 1,000; never more ' +
+            'than the context window leaves.',
         ),
-      stream: optional(z.boolean()).describe('`true` for server-sent events; default `false`.'),
-      stream_options: optional(
-        z.object({
-          include_usage: optional(z.boolean()).describe('Adds a chunk with the usage at the end.'),
-        }),
-      ).describe('Our choice: the part of the format that streams need.'),
-      max_tokens: optional(tokenCount).describe(
-        'The most tokens to generate, those of a reasoning model before its answer included. Our ' +
-          'choice: by default what `credits_per_request` covers at the rate per 1,000; never more ' +
-          'than the context window leaves.',
-      ),
-      max_completion_tokens: optional(tokenCount).describe(
-        'Our choice: another name for `max_tokens`; equal if both are given.',
-      ),
-      temperature: optional(z.number().min(0).max(2)).describe('Sampling temperature.'),
-      top_p: optional(z.number().min(0).max(1)).describe('Nucleus sampling probability.'),
-      stop: optional(stop).describe(
-        'Stop sequences. Our choice: up to 16, of 1 to 256 characters each.',
-      ),
-      frequency_penalty: optional(z.number().min(-2).max(2)),
-      presence_penalty: optional(z.number().min(-2).max(2)),
-      seed: optional(seed).describe('For sampling; equal answers are not guaranteed.'),
-      max_credits: optional(creditCeiling).describe(
-        'Our choice: the most credits that the request may lock; above it, `price_above_limit`, and ' +
-          'nothing is locked. The header `x-svc-max-credits` says the same.',
-      ),
-      n: absentOr('only one choice is supported', [z.literal(1)]).describe(
-        'Our choice: 1 or absent.',
-      ),
-      response_format: passed(
-        responseFormat,
-        'must be of type text, json_object, or json_schema with a name',
-      ).describe(
-        'The form of the answer: `text`, `json_object`, or `json_schema` with a schema. Our choice: it ' +
-          'is passed on, and `svc.format_kept` of the answer says whether it was kept. Refused with ' +
-          'an integer beyond 2^53 - 1 in it.',
-      ),
-      top_k: passed(z.int().min(-1).max(TOKENS_MAX), 'must be an integer from -1').describe(
-        'Our choice: sampling from the most probable tokens; -1 or 0 for all.',
-      ),
-      min_p: passed(z.number().min(0).max(1), 'must be a number from 0 to 1').describe(
-        'Our choice: the least probability, relative to the most probable token.',
-      ),
-      repetition_penalty: passed(z.number().min(0).max(2), 'must be a number from 0 to 2').describe(
-        'Our choice: above 1, repeated tokens become less probable.',
-      ),
-      reasoning_effort: passed(z.enum(EFFORTS), `must be one of ${EFFORTS.join(', ')}`).describe(
-        'How long a reasoning model thinks.',
-      ),
-      chat_template_kwargs: passed(z.record(z.string(), z.unknown()), 'must be an object').describe(
-        "Our choice: arguments of the model's chat template, such as `enable_thinking`; refused with " +
-          'an integer beyond 2^53 - 1 in them.',
-      ),
-      logit_bias: passed(logitBias, 'must map token ids to numbers from -100 to 100').describe(
-        'From token ids to numbers from -100 to 100.',
-      ),
-      tools: planned(),
-      functions: planned(),
-      tool_choice: planned(z.literal('none')),
-      function_call: planned(z.literal('none')),
-      logprobs: unsupported(z.literal(false)),
-      top_logprobs: unsupported(z.literal(0)),
-      best_of: unsupported(z.literal(1)),
-      prediction: unsupported(),
-      models: unsupported(),
-      guided_json: unsupported(),
-      guided_regex: unsupported(),
-      guided_choice: unsupported(),
-      guided_grammar: unsupported(),
-      modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
-      audio: unsupported(),
-    },
-    { error: 'must be a JSON object' },
-  )
-  .refine(
-    (body) =>
-      body.max_tokens === undefined ||
-      body.max_completion_tokens === undefined ||
-      body.max_tokens === body.max_completion_tokens,
-    { path: ['max_completion_tokens'], message: 'must equal max_tokens when both are given' },
-  );
+        max_completion_tokens: optional(tokenCount).describe(
+          'Our choice: another name for `max_tokens`; equal if both are given.',
+        ),
+        temperature: optional(z.number().min(0).max(2)).describe('Sampling temperature.'),
+        top_p: optional(z.number().min(0).max(1)).describe('Nucleus sampling probability.'),
+        stop: optional(stop).describe(
+          'Stop sequences. Our choice: up to 16, of 1 to 256 characters each.',
+        ),
+        frequency_penalty: optional(z.number().min(-2).max(2)),
+        presence_penalty: optional(z.number().min(-2).max(2)),
+        seed: optional(seed).describe('For sampling; equal answers are not guaranteed.'),
+        max_credits: optional(creditCeiling).describe(
+          'Our choice: the most credits that the request may lock; above it, `price_above_limit`, and ' +
+            'nothing is locked. The header `x-svc-max-credits` says the same.',
+        ),
+        n: absentOr('only one choice is supported', [z.literal(1)]).describe(
+          'Our choice: 1 or absent.',
+        ),
+        response_format: passed(
+          responseFormat,
+          'must be of type text, json_object, or json_schema with a name',
+        ).describe(
+          'The form of the answer: `text`, `json_object`, or `json_schema` with a schema. Our choice: it ' +
+            'is passed on, and `svc.format_kept` of the answer says whether it was kept. Refused with ' +
+            'an integer beyond 2^53 - 1 in it.',
+        ),
+        top_k: passed(z.int().min(-1).max(TOKENS_MAX), 'must be an integer from -1').describe(
+          'Our choice: sampling from the most probable tokens; -1 or 0 for all.',
+        ),
+        min_p: passed(z.number().min(0).max(1), 'must be a number from 0 to 1').describe(
+          'Our choice: the least probability, relative to the most probable token.',
+        ),
+        repetition_penalty: passed(
+          z.number().min(0).max(2),
+          'must be a number from 0 to 2',
+        ).describe('Our choice: above 1, repeated tokens become less probable.'),
+        reasoning_effort: passed(z.enum(EFFORTS), `must be one of ${EFFORTS.join(', ')}`).describe(
+          'How long a reasoning model thinks.',
+        ),
+        chat_template_kwargs: passed(
+          z.record(z.string(), z.unknown()),
+          'must be an object',
+        ).describe(
+          "Our choice: arguments of the model's chat template, such as `enable_thinking`; refused with " +
+            'an integer beyond 2^53 - 1 in them.',
+        ),
+        logit_bias: passed(logitBias, 'must map token ids to numbers from -100 to 100').describe(
+          'From token ids to numbers from -100 to 100.',
+        ),
+        ...toolRequestFields(preview),
+        logprobs: unsupported(z.literal(false)),
+        top_logprobs: unsupported(z.literal(0)),
+        best_of: unsupported(z.literal(1)),
+        prediction: unsupported(),
+        models: unsupported(),
+        guided_json: unsupported(),
+        guided_regex: unsupported(),
+        guided_choice: unsupported(),
+        guided_grammar: unsupported(),
+        modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
+        audio: unsupported(),
+      },
+      { error: 'must be a JSON object' },
+    )
+    .refine(
+      (body) =>
+        body.max_tokens === undefined ||
+        body.max_completion_tokens === undefined ||
+        body.max_tokens === body.max_completion_tokens,
+      { path: ['max_completion_tokens'], message: 'must equal max_tokens when both are given' },
+    )
+    .superRefine((body, context) => {
+      const message = toolsFault(body);
+      if (message) context.addIssue({ code: 'custom', path: ['tool_choice'], message });
+    });
+
+/** The body without any preview. */
+export const chatCompletionRequest = createChatCompletionRequest(NO_PREVIEW);
 
 export type ChatCompletionRequest = z.infer<typeof chatCompletionRequest>;
 
@@ -303,11 +286,19 @@ export function withCeiling(
   return { ...request, max_credits };
 }
 
-/** @throws ApiError `invalid_request` */
-export function parseChatCompletion(body: unknown): ChatCompletionRequest {
-  assertFew(body);
-  return parseRequest(chatCompletionRequest, cutToFirstFault(body));
+/** What parses a body. It throws ApiError `invalid_request`. */
+export function createChatCompletionParser(preview: Preview) {
+  const schema = preview.tools ? createChatCompletionRequest(preview) : chatCompletionRequest;
+  const message = schema.shape.messages.element;
+  return (body: unknown): ChatCompletionRequest => {
+    assertFew(body);
+    if (preview.tools) assertFewTools(body);
+    return parseRequest(schema, cutToFirstFault(body, message));
+  };
 }
+
+/** Without any preview. */
+export const parseChatCompletion = createChatCompletionParser(NO_PREVIEW);
 
 /** Bounds the messages before any of them is checked. @throws ApiError `invalid_request` */
 function assertFew(body: unknown): void {
@@ -344,19 +335,19 @@ function countParts(messages: readonly unknown[]): number {
  * Cuts lists behind their first fault, or at their maximum length: describing thousands of faults
  * takes a hundred times as long as finding one.
  */
-function cutToFirstFault(body: unknown): unknown {
+function cutToFirstFault(body: unknown, message: z.ZodType): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { messages, stop, modalities, logit_bias: biases } = body as Record<string, unknown>;
   return {
     ...body,
-    ...(Array.isArray(messages) && { messages: messagesToFirstFault(messages) }),
+    ...(Array.isArray(messages) && { messages: messagesToFirstFault(messages, message) }),
     ...(Array.isArray(stop) && { stop: stop.slice(0, STOP_SEQUENCES_MAX + 1) }),
     ...(Array.isArray(modalities) && { modalities: modalities.slice(0, MODALITIES_MAX + 1) }),
     ...(isLongRecord(biases) && { logit_bias: biasesToFirstFault(biases) }),
   };
 }
 
-function messagesToFirstFault(messages: unknown[]): unknown[] {
+function messagesToFirstFault(messages: unknown[], message: z.ZodType): unknown[] {
   if (messages.length <= FAULTY_MAX) return messages;
   const fault = messages.findIndex((one) => !message.safeParse(one).success);
   return fault === -1 ? messages : messages.slice(0, fault + 1);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FINISH_REASONS } from '../../common/workerProtocol.ts';
 import { chatCompletionRequest } from './chatCompletion.ts';
 import { route } from './route.ts';
+import { toolCall, toolCallDelta } from './tools.ts';
 import {
   credits,
   jobId,
@@ -17,12 +18,15 @@ import {
 
 const finishReason = z
   .enum(FINISH_REASONS)
-  .meta({ enum: ['stop', 'length', 'content_filter'] })
+  .meta({ withoutTools: { enum: FINISH_REASONS.filter((reason) => reason !== 'tool_calls') } })
   .describe(
     '`length`: the answer met its token limit, or the time limit of its job, where content came in ' +
       'its last 20 s; with empty content and without a charge where reasoning used the token limit ' +
       'up. `content_filter`: the model server held text back.',
   );
+
+/** Of a preview: what the document has of it while that is off is nothing. */
+const ofTools = { withoutTools: null };
 
 const completionId = z
   .string()
@@ -104,8 +108,13 @@ export const chatCompletion = z.object({
       index: z.int(),
       message: z.object({
         role: z.literal('assistant'),
-        content: z.string(),
+        content: z
+          .string()
+          .nullable()
+          .meta({ withoutTools: { type: 'string', anyOf: null, description: null } })
+          .describe('Null where the answer is calls alone.'),
         reasoning_content: reasoningContent,
+        tool_calls: z.array(toolCall).optional().meta(ofTools),
       }),
       finish_reason: finishReason,
     }),
@@ -131,6 +140,11 @@ export const chatCompletionChunk = z.object({
             role: z.literal('assistant').optional(),
             content: z.string().optional(),
             reasoning_content: reasoningContent,
+            tool_calls: z
+              .array(toolCallDelta)
+              .optional()
+              .meta(ofTools)
+              .describe('`id`, `type` and `name` come with the first delta of a call.'),
           })
           .describe('`role` comes with the first chunk; empty in the last.'),
         finish_reason: finishReason.nullable().describe('Null until the last chunk.'),

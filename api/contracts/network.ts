@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { modelCard } from '../../common/contracts/modelCard.ts';
+import { TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { TIERS, WORKER_STATUSES } from '../../programs/client/generated/vocabulary.ts';
 import { SUPPORTED_PARAMETERS } from './chatCompletion.ts';
 import { route } from './route.ts';
@@ -45,7 +46,11 @@ export const modelObject = z.object({
       'Our choice: the most output tokens for which `credits_per_request` is the charge.',
     ),
     supported_parameters: z
-      .array(z.enum(SUPPORTED_PARAMETERS))
+      .array(
+        z
+          .enum([...SUPPORTED_PARAMETERS, ...TOOL_FIELDS])
+          .meta({ withoutTools: { enum: SUPPORTED_PARAMETERS } }),
+      )
       .describe(
         'Our choice: the fields of a completion that the model server is given. `response_format` is ' +
           'among them while a worker of the model is active whose trial kept it.',

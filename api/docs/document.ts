@@ -1,16 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { sharedRoutes } from '../contracts/index.ts';
 import type { Route } from '../contracts/route.ts';
+import { NO_PREVIEW, type Preview } from '../contracts/tools.ts';
 import { responseHeaders } from '../contracts/values.ts';
 import { describeEndpoint, describeEvents } from './describe.ts';
 import type { Method, OpenApiDocument, Operation } from './openApi.ts';
 import { componentSchemas } from './schemas.ts';
 
-const INTRODUCTION = `Chat completions from independent workers, paid from a prepaid credit balance. Every request is a job that is locked, proven and settled on a public ledger.
+const introductionOf = ({
+  tools,
+}: Preview) => `Chat completions from independent workers, paid from a prepaid credit balance. Every request is a job that is locked, proven and settled on a public ledger.
 
 The requests and answers of completions follow the widely used chat-completions format: existing clients work after changing the base address and the key.
 
-One credit is 0.01 of the stablecoin, whose mint [the models' page](/docs/models) names. Not available: assistants, fine-tuning, embeddings, tool calling and image inputs; their paths are 404 \`route_not_found\`.
+One credit is 0.01 of the stablecoin, whose mint [the models' page](/docs/models) names. Not available: assistants, fine-tuning, embeddings${tools ? '' : ', tool calling'} and image inputs; their paths are 404 \`route_not_found\`.
 
 "Our choice" marks what this service decides for itself: a client that also speaks to other services should not count on it there.`;
 
@@ -23,18 +26,26 @@ const tags = [
   { name: 'Events', description: 'What is sent to webhooks.' },
 ];
 
-/** The OpenAPI document of the whole API, made from the schemas that parse and type it. */
-export function buildDocument(publicUrl: string): OpenApiDocument {
+/**
+ * The OpenAPI document of the whole API, made from the schemas that parse and type it.
+ *
+ * @param preview what of it is on
+ */
+export function buildDocument(publicUrl: string, preview = NO_PREVIEW): OpenApiDocument {
   return {
     openapi: '3.1.1',
-    info: { title: 'Inference API', version: packageVersion(), description: INTRODUCTION },
+    info: {
+      title: 'Inference API',
+      version: packageVersion(),
+      description: introductionOf(preview),
+    },
     servers: [{ url: publicUrl }],
     security: [{ apiKey: [] }],
     tags,
     paths: describePaths(publicUrl),
     webhooks: describeEvents(),
     components: {
-      schemas: componentSchemas(),
+      schemas: componentSchemas(preview),
       headers: Object.fromEntries(
         Object.entries(responseHeaders).map(([name, description]) => [
           name,

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { type EventKind, WEBHOOK_KINDS } from '../../webhooks/events.ts';
 import { envelope, webhookKinds } from '../../webhooks/kinds.ts';
 import { accountObject } from '../contracts/account.ts';
-import { chatCompletionRequest } from '../contracts/chatCompletion.ts';
+import { chatCompletionRequest, createChatCompletionRequest } from '../contracts/chatCompletion.ts';
 import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnswer.ts';
 import { errorObject } from '../contracts/errors.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
 import { modelList, modelObject } from '../contracts/network.ts';
+import type { Preview } from '../contracts/tools.ts';
 import {
   createdWebhook,
   deletedWebhook,
@@ -57,9 +58,10 @@ export function refTo(name: string): Schema {
 }
 
 /** Every object of the API as JSON Schema, under the names that the document refers to. */
-export function componentSchemas(): Record<string, Schema> {
+export function componentSchemas(preview: Preview): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
-  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id });
+  const forms = { ...named, ChatCompletionRequest: createChatCompletionRequest(preview) };
+  for (const [id, schema] of Object.entries(forms)) registry.add(schema, { id });
   for (const kind of WEBHOOK_KINDS) {
     registry.add(eventEnvelope(kind), { id: eventSchemaName(kind) });
   }
@@ -71,8 +73,29 @@ export function componentSchemas(): Record<string, Schema> {
     override: omitNoise,
   });
   return Object.fromEntries(
-    Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema as Schema]),
+    Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [
+      id,
+      servedForm(schema as Schema, preview),
+    ]),
   );
+}
+
+/**
+ * A schema without what is of a preview that is off. Its `withoutTools` has the keywords that it has
+ * instead, and is null where the property is not there; so is a keyword.
+ */
+function servedForm(schema: Schema, preview: Preview): Schema {
+  const formOf = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(formOf);
+    if (typeof value !== 'object' || value === null) return value;
+    const { withoutTools, ...own } = value as Schema;
+    const instead = preview.tools ? {} : ((withoutTools ?? {}) as Record<string, unknown>);
+    const isServed = ([key, inner]: [string, unknown]) =>
+      instead[key] !== null && (preview.tools || (inner as Schema | null)?.withoutTools !== null);
+    const kept = Object.entries({ ...own, ...instead }).filter(isServed);
+    return Object.fromEntries(kept.map(([key, inner]) => [key, formOf(inner)]));
+  };
+  return formOf(schema) as Schema;
 }
 
 /** The JSON Schema of each parameter of a query. */

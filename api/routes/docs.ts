@@ -46,7 +46,7 @@ const HITS_MAX = 50;
  */
 export function serveDocs(app: Express, services: DocsServices): Frame {
   const { publicUrl, console: webApp } = services;
-  const document = buildDocument(publicUrl);
+  const document = buildDocument(publicUrl, services.preview);
   const deployment = { publicUrl, nodeOption: nodeOptionOf(webApp) };
   const pages = listPages(services, referencePage(document), guidePages(deployment));
   const frame = createFrame({ pages, fonts: fontsOf(webApp), hasApp: webApp?.pages !== undefined });

@@ -2,6 +2,7 @@ import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { isoTimeOrNull, sha256Text } from '../../common/format.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
 import type { ModelObject, modelRoutes } from '../contracts/network.ts';
+import type { Preview } from '../contracts/tools.ts';
 import { type Catalog, isRetired } from '../jobs/catalog.ts';
 import type { ModelCards } from '../models/cards.ts';
 import { unknownModel } from '../models/unknownModel.ts';
@@ -14,6 +15,8 @@ export interface ModelServices {
   catalog: Catalog;
   directory: WorkerDirectory;
   cards: ModelCards;
+  /** What of the API is on before it is for everybody; nothing by default. */
+  preview?: Preview;
   nowSeconds: () => bigint;
 }
 

@@ -2,9 +2,8 @@ import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { Caller, Route } from '../contracts/route.ts';
 import { parseRequest } from '../contracts/values.ts';
-import type { LargeBodies } from '../http/largeBodies/largeBodies.ts';
 import { withBody } from '../http/middleware/authentication.ts';
-import { completionOf, parseJsonBody } from '../http/middleware/requestBody.ts';
+import { type ChatBodies, completionOf, parseJsonBody } from '../http/middleware/requestBody.ts';
 import type { Session } from '../sessions/sessions.ts';
 import type { KeyAndAccount } from '../sql/accounts.ts';
 
@@ -70,10 +69,10 @@ export function serveRoutes<Routes extends Record<string, Route>>(
   app: Express,
   routes: Routes,
   handlers: Handlers<Routes>,
-  { entrance, largeBodies }: { entrance: Entrance; largeBodies: LargeBodies },
+  { entrance, chats }: { entrance: Entrance; chats: ChatBodies },
 ): void {
   const json = parseJsonBody();
-  const chat = parseJsonBody(largeBodies);
+  const chat = parseJsonBody(chats);
   for (const [name, route] of Object.entries<Route>(routes)) {
     if (!route.callers.some(entrance.isOpenTo)) continue;
     const handle = handlers[name] as unknown as (call: Call) => unknown;

@@ -119,7 +119,7 @@ describe('the body of a chat completion', () => {
 
   const integer = 'must be an integer from 1 to 2147483647';
   const surrogates = 'must not contain lone surrogates';
-  const planned = 'is not supported yet: tools are planned';
+  const planned = 'is not supported: tools are a preview, which this service has off';
   it.each([
     ['max_tokens', 0, integer],
     ['max_tokens', 2 ** 31, integer],

@@ -13,7 +13,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
 import { parseJson } from '../../../programs/client/parseJson.ts';
-import { type ChatCompletionRequest, parseChatCompletion } from '../../contracts/chatCompletion.ts';
+import type { ChatCompletionRequest } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
 import { addressOf } from './authentication.ts';
@@ -40,24 +40,28 @@ const EMPTY = new Uint8Array();
  *
  * Before any parser, the bytes are scanned for what parsers are slow at.
  *
- * @param largeBodies for completions: these may be large, and are parsed by their contract too
+ * @param chats for completions: these may be large, and are parsed by their contract too
  */
-export function parseJsonBody(largeBodies?: LargeBodies): RequestHandler {
-  const bytesMax = largeBodies ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
+export function parseJsonBody(chats?: ChatBodies): RequestHandler {
+  const bytesMax = chats ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
   return async (request, response, next) => {
     const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
     if (length === undefined && transfer === undefined) return next();
     assertUtf8Named(request);
     // Refused before any of it is received.
     if (Number(length) > bytesMax) throw tooLarge(bytesMax);
-    const body = largeBodies
-      ? await readCompletion(request, response, largeBodies)
-      : await readSmall(request);
+    const body = chats ? await readCompletion(request, response, chats) : await readSmall(request);
     if (!body) return;
     rawBodies.set(request, body.bytes);
     request.body = body.value;
     next();
   };
+}
+
+/** How the bodies of completions are read. */
+export interface ChatBodies {
+  largeBodies: LargeBodies;
+  parseChat: (body: unknown) => ChatCompletionRequest;
 }
 
 interface ReadBody {
@@ -74,7 +78,7 @@ async function readSmall(request: Request): Promise<ReadBody> {
 async function readCompletion(
   request: Request,
   response: Response,
-  largeBodies: LargeBodies,
+  { largeBodies, parseChat }: ChatBodies,
 ): Promise<ReadBody | undefined> {
   const sender = { wallet: walletOf(response) ?? '', address: addressOf(request) };
   if (mayBeLarge(request)) await largeBodies.admit(sender.wallet);
@@ -89,12 +93,12 @@ async function readCompletion(
       // It stops at the first value too many.
       const scan = scanJson(bytes, SMALL_LIMITS);
       if (scan.values <= SMALL_VALUES_MAX) {
-        return { bytes, value: parseChatCompletion(parse(bytes, scan)) };
+        return { bytes, value: parseChat(parse(bytes, scan)) };
       }
     }
     return await largeBodies.inTurn(sender.wallet, () => {
       if (response.destroyed) return undefined;
-      return { bytes, value: parseChatCompletion(parse(bytes, scanJson(bytes))) };
+      return { bytes, value: parseChat(parse(bytes, scanJson(bytes))) };
     });
   } finally {
     held?.release();
