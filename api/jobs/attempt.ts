@@ -20,6 +20,7 @@ import {
   type WorkerProof,
 } from '../workers/events.ts';
 import { type Asked, answerOf } from './headStart.ts';
+import { createOfferedCalls, mayBeOfTools } from './toolCalls.ts';
 
 /** How one attempt, or a job, ended without a whole answer. */
 export type UnprovenResult =
@@ -37,7 +38,7 @@ export type UnprovenResult =
   | {
       kind: 'failed';
       reason: AttemptFailure;
-      /** Whether there was text or reasoning. */
+      /** Whether there was text, a call or reasoning. */
       hasBegun: boolean;
       cause: string;
       /** Set when the worker only had no capacity left. */
@@ -131,7 +132,7 @@ export async function* runAttempt(
       if (pieces.length > 0) {
         yield { type: 'text', pieces, worker, firstTokenMs: running.firstTokenMs };
         // Reasoning alone is nothing to prove.
-        if (running.text && clock.nowSeconds() >= deadlines.stopAt) stop(running, 'deadline');
+        if (hasOutput(running) && clock.nowSeconds() >= deadlines.stopAt) stop(running, 'deadline');
       }
       if (result) return result;
     }
@@ -164,13 +165,14 @@ function begin(options: AttemptOptions) {
     worker: { address: options.reservation.worker.address, engine: null } as TextEvent['worker'],
     text: '',
     reasoning: '',
+    offered: createOfferedCalls(options.task.chat),
     firstTokenMs: 0,
     end: undefined as AnswerEnd | undefined,
     commitment: undefined as Uint8Array | undefined,
     /** When text or another sign of life last came. */
     aliveAtMs: startedMs,
-    /** When text last came; and text or reasoning. */
-    textAtMs: startedMs,
+    /** When text or a call last came; and that or reasoning. */
+    outputAtMs: startedMs,
     writtenAtMs: startedMs,
     /** Set after a silence that was too long: aborts at the next sign of life. */
     silence: undefined as AbortController | undefined,
@@ -184,13 +186,18 @@ function begin(options: AttemptOptions) {
   };
 }
 
-function hasBegun({ text, reasoning }: Running): boolean {
-  return text !== '' || reasoning !== '';
+/** Whether there is something to prove: text or a call. */
+function hasOutput({ text, offered }: Running): boolean {
+  return text !== '' || offered.calls.length > 0;
+}
+
+function hasBegun(running: Running): boolean {
+  return hasOutput(running) || running.reasoning !== '';
 }
 
 /** The rest of a stream has no reader, but what was produced is proven and paid. */
 function leaveAnswer(running: Running): void {
-  if (running.text && running.isStream) stop(running, 'client_gone');
+  if (hasOutput(running) && running.isStream) stop(running, 'client_gone');
   else cutConnection(running, 'client_gone');
 }
 
@@ -213,12 +220,12 @@ function onDeadline({ clock, over }: Running, at: bigint, act: () => void): void
 }
 
 /**
- * An answer whose text still comes is cut off with a proof. Any other is given up despite signs of
+ * An answer that is still written is cut off with a proof. Any other is given up despite signs of
  * life: else one word, and only signs of life after it, would be paid in full.
  */
 function endInTime(running: Running): void {
-  if (running.text === '') return;
-  if (running.time.nowMs() - running.textAtMs <= TEXT_AGE_MS_MAX) stop(running, 'deadline');
+  if (!hasOutput(running)) return;
+  if (running.time.nowMs() - running.outputAtMs <= TEXT_AGE_MS_MAX) stop(running, 'deadline');
   else cutConnection(running, 'silent');
 }
 
@@ -259,7 +266,7 @@ function take(
     // Another has the job already.
     else if (running.cut === 'silent') {
       return { pieces, result: failed(running, 'worker_error', 'silent') };
-    } else if (event.type === 'content' || event.type === 'reasoning') {
+    } else if (event.type !== 'alive') {
       const result = accept(running, event);
       if (result) return { pieces, result };
       pieces.push(event);
@@ -273,20 +280,22 @@ function noteLife(running: Running): void {
   running.silence?.abort(OVER);
 }
 
-/** @returns the attempt's result when the worker sent more text than any answer can have */
+/** @returns the attempt's result when the worker sent what no answer can have */
 function accept(running: Running, piece: Piece): UnprovenResult | undefined {
-  const { time, startedMs, asked, reservation, task } = running;
-  if (!hasBegun(running)) {
+  const { time, startedMs, asked, reservation, task, offered } = running;
+  const isFirst = !hasBegun(running);
+  const fault = piece.type === 'call' ? offered.take(piece) : undefined;
+  if (fault) return failed(running, 'worker_error', fault);
+  if (isFirst) {
     running.firstTokenMs = time.nowMs() - (asked?.askedMs ?? startedMs);
     setImmediate(commitEarly, running);
     reservation.observeFirstToken(running.firstTokenMs);
   }
   running.writtenAtMs = time.nowMs();
-  if (piece.type === 'content') {
-    running.text += piece.text;
-    running.textAtMs = running.writtenAtMs;
-  } else running.reasoning += piece.text;
-  const length = Math.max(running.text.length, running.reasoning.length);
+  if (piece.type === 'content') running.text += piece.text;
+  if (piece.type === 'reasoning') running.reasoning += piece.text;
+  else running.outputAtMs = running.writtenAtMs;
+  const length = Math.max(running.text.length + offered.characters(), running.reasoning.length);
   const isTooLong = length > answerCharactersMax(task.tokenLimit);
   return isTooLong ? failed(running, 'worker_error', 'text_too_long') : undefined;
 }
@@ -306,8 +315,8 @@ function commitEarly(running: Running): void {
 }
 
 function conclude(running: Running, proof: WorkerProof): AttemptResult {
-  const { reservation, worker, task, text, reasoning, end } = running;
-  if (!text) return failed(running, 'empty_output', 'no text');
+  const { reservation, worker, task, text, reasoning, end, offered } = running;
+  if (!hasOutput(running)) return failed(running, 'empty_output', 'no text');
   if (!end) return failed(running, 'proof_missing', 'no finish reason');
   if (!isProofOf(text, proof)) return failed(running, 'output_mismatch', 'another hash');
   const { reason: finishReason, truncated } = end;
@@ -315,8 +324,11 @@ function conclude(running: Running, proof: WorkerProof): AttemptResult {
   if (truncated && !(running.stopped === truncated && finishReason === 'length')) {
     return failed(running, 'proof_invalid', 'not stopped');
   }
+  const fault = offered.faultOfEnd(finishReason);
+  if (fault) return failed(running, 'worker_error', fault);
   const requestCommitment = committed(running);
-  const details = answerDetails({ finishReason, truncated, reasoning, toolCalls: [] });
+  const toolCalls = offered.calls;
+  const details = answerDetails({ finishReason, truncated, reasoning, toolCalls });
   const statement = statementOf({ requestCommitment, answerDetails: details });
   return {
     kind: 'whole',
@@ -326,6 +338,7 @@ function conclude(running: Running, proof: WorkerProof): AttemptResult {
       engine: worker.engine,
       text,
       reasoning,
+      toolCalls,
       finishReason,
       isTruncated: truncated !== null,
       requestCommitment,
@@ -337,7 +350,7 @@ function conclude(running: Running, proof: WorkerProof): AttemptResult {
 
 /** The result of an attempt that ended by an error. @throws an error of our own */
 function judgeError(running: Running, error: unknown): UnprovenResult {
-  const { cut, task, text, reasoning, end, clock, deadlines } = running;
+  const { cut, task, reasoning, end, clock, deadlines } = running;
   if (cut === 'client_gone') return { kind: 'client_gone' };
   if (cut === 'overdue') return overdue(running);
   if (!(error instanceof WorkerFailedError)) throw error;
@@ -347,8 +360,9 @@ function judgeError(running: Running, error: unknown): UnprovenResult {
     const isOfRequest = param !== undefined && task.chat[param] !== undefined;
     if (code === 'parameter_refused' && isOfRequest) return { kind: 'refused', param };
     if (REQUEST_REFUSALS.has(code)) return { kind: 'refused' };
+    if (mayBeOfTools(code, task.chat)) return failed(running, 'empty_output', code);
   }
-  if (code === 'empty_output' && !text) {
+  if (code === 'empty_output' && !hasOutput(running)) {
     // A worker that claims so after little reasoning has failed like any other.
     const isLimitReached = end?.reason === 'length' && boundTokens(reasoning) >= task.tokenLimit;
     return isLimitReached ? { kind: 'limit_reached' } : failed(running, 'empty_output', code);
@@ -361,11 +375,11 @@ function judgeError(running: Running, error: unknown): UnprovenResult {
 }
 
 function overdue(running: Running): UnprovenResult {
-  const { time, startedMs, writtenAtMs, firstSilenceMs, text, reasoning } = running;
+  const { time, startedMs, writtenAtMs, firstSilenceMs, reasoning } = running;
   const nowMs = time.nowMs();
   const isReading = !hasBegun(running) && nowMs - startedMs <= firstSilenceMs;
   const isThinking = reasoning !== '' && nowMs - writtenAtMs <= TEXT_AGE_MS_MAX;
-  return { kind: 'overdue', isExcused: text === '' && (isReading || isThinking) };
+  return { kind: 'overdue', isExcused: !hasOutput(running) && (isReading || isThinking) };
 }
 
 function failed(

@@ -1,3 +1,4 @@
+import type { ToolCall } from '../../programs/client/statement.ts';
 import {
   type AnswerIdentity,
   type AnswerResult,
@@ -59,6 +60,7 @@ export interface AnswerCopy extends AnswerResult, Omit<AnswerIdentity, 'jobId' |
   proof: NonNullable<AnswerResult['proof']>;
   text: string;
   reasoning: string;
+  toolCalls: readonly ToolCall[];
   engine: string | null;
 }
 
@@ -68,12 +70,15 @@ export function replayAnswer(
     SettlementFacts & { jobId: string; wallet: string; copy: AnswerCopy },
 ): void {
   const { response, jobId, wallet, copy, settlementTx, creditsRemaining } = options;
-  const { text, reasoning, engine, proof } = copy;
+  const { text, reasoning, toolCalls, engine, proof } = copy;
   response.set('x-svc-replayed', 'true');
   const delivery = createDelivery({ ...options, identity: { ...copy, jobId, wallet } });
   delivery.begin({ address: proof.worker, engine });
   if (reasoning) delivery.write({ type: 'reasoning', text: reasoning });
-  delivery.write({ type: 'content', text });
+  if (text) delivery.write({ type: 'content', text });
+  for (const [index, { arguments: written, ...named }] of toolCalls.entries()) {
+    delivery.write({ type: 'call', index, ...named, text: written });
+  }
   delivery.finish(copy);
   delivery.settled({ settlementTx, creditsRemaining });
 }

@@ -23,6 +23,7 @@ import { isStopped } from './emptyAnswers.ts';
 import { createHeadStart } from './headStart.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
+import { leastPrompt, promptTexts } from './prompt.ts';
 import { endingError, refundUnproven } from './refund.ts';
 import {
   awaitSettlement,
@@ -91,7 +92,7 @@ interface RunningJob extends Dispatchable {
   delivery: Delivery;
   stages: Stages;
   claim: NewClaim;
-  messages: ChatCompletionRequest['messages'];
+  request: ChatCompletionRequest;
   /** Unix seconds of the ledger. */
   created: number;
   /** The job at the ledger's price, read while its worker writes; undefined when it was not. */
@@ -153,14 +154,13 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   stages.mark('lock');
   response.locals.job = { modelId: job.model.id, stages };
 
-  const { messages } = request;
   const created = Number(path.clock.nowSeconds());
   const running: RunningJob = {
     job,
     reservation,
     chat,
     asked: headStart.of(job),
-    firstSilenceMs: firstSilenceMs(messages),
+    firstSilenceMs: firstSilenceMs(promptTexts(request)),
     clientGone,
     isStream: form.isStream,
     response,
@@ -177,7 +177,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
     }),
     stages,
     claim,
-    messages,
+    request,
     created,
   };
   await path.work.trackToEnd(job, run(path, running));
@@ -338,7 +338,8 @@ async function check(
 /** Charges a proven answer and delivers it. The client waits for the settlement only so long. */
 async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnswer): Promise<void> {
   const { job, chat, response, delivery, stages, claim, isStream, created } = running;
-  const { text, reasoning, finishReason, isTruncated, engine, reservation, attempt } = answer;
+  const { text, reasoning, toolCalls, finishReason, isTruncated, engine, reservation, attempt } =
+    answer;
   const [{ countedTokens, usage, creditsCharged }, deliveryReceipt, isFormatKept] =
     await Promise.all([
       countTokens(path.tokens, job, answer),
@@ -357,10 +358,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
   delivery.finish(result);
   const stored = storeForRepeats(path, job, claim, {
     ...result,
-    text,
-    reasoning,
-    created,
-    engine,
+    ...{ text, reasoning, toolCalls, created, engine },
     modelId: job.model.id,
     escrowTx: job.escrowTx,
     requestSalt: hexOf(job.requestSalt),
@@ -382,11 +380,11 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
  */
 async function deliverNothing(
   { tokens }: RequestPath,
-  { job, chat, delivery, messages }: RunningJob,
+  { job, chat, delivery, request }: RunningJob,
   finishReason: 'stop' | 'length',
 ): Promise<void> {
   const usage = usageOf({
-    promptTokens: await tokens.prompt(job.model.id, messages),
+    promptTokens: await tokens.prompt(job.model.id, leastPrompt(request)),
     completionTokens: 0,
     // Its reasoning used the limit up; before a stop sequence there was none.
     reasoningTokens: finishReason === 'length' ? job.tokenLimit : 0,

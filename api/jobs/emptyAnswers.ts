@@ -1,4 +1,5 @@
 import type { UnprovenResult } from './attempt.ts';
+import { CALLED_AMISS } from './toolCalls.ts';
 
 // Who bears an answer without text: its worker or its wallet. docs/routing.md has the whole rule.
 
@@ -8,6 +9,7 @@ const EMPTYING_FIELDS: Readonly<Record<string, number | undefined>> = {
   logit_bias: undefined,
   response_format: undefined,
   chat_template_kwargs: undefined,
+  tools: undefined,
   frequency_penalty: 0,
   presence_penalty: 0,
   repetition_penalty: 1,
@@ -39,8 +41,8 @@ export function reasonOfUsedLimit(tokenLimit: number): 'empty_output' | 'worker_
   return tokenLimit <= THOUGHT_TOKENS_MAX ? 'empty_output' : 'worker_error';
 }
 
-/** Whether no worker had any text for a request with stop sequences. */
+/** Whether no worker had any text for a request with stop sequences, and none called a tool amiss. */
 export function isStopped(result: UnprovenResult, { stop }: Record<string, unknown>): boolean {
-  const isEmpty = result.kind === 'failed' && result.reason === 'empty_output' && !result.busy;
-  return isEmpty && stop !== undefined;
+  if (result.kind !== 'failed' || result.busy || result.cause === CALLED_AMISS) return false;
+  return result.reason === 'empty_output' && stop !== undefined;
 }

@@ -19,6 +19,7 @@ import { priceOf } from '../sql/workers.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { AnswerCopy, NewClaim } from './claim.ts';
 import { type RefundServices, refundWhenDue } from './refund.ts';
+import { countedOf } from './toolCalls.ts';
 
 // From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror.
 
@@ -36,11 +37,12 @@ const MIRROR_WAIT_MS = 10_000;
 export async function countTokens(
   tokens: Pick<TokenCounts, 'output'>,
   job: LockedJob,
-  { text, reasoning, proof }: ProvenAnswer,
+  answer: ProvenAnswer,
 ): Promise<{ countedTokens: number; usage: Usage; creditsCharged: number }> {
   const { model, tokenLimit, lockCredits } = job;
+  const { reasoning, proof } = answer;
   const [output, reasoning_tokens] = await Promise.all([
-    tokens.output(model.id, text),
+    countOutput(tokens, model.id, answer),
     reasoning ? tokens.output(model.id, reasoning) : 0,
   ]);
   const countedTokens = Math.min(output, tokenLimit);
@@ -53,6 +55,16 @@ export async function countTokens(
     charged,
   });
   return { countedTokens, usage, creditsCharged: creditsNumber(charged) };
+}
+
+/** The most tokens that a worker may have needed for an answer: its text and its calls. */
+export async function countOutput(
+  tokens: Pick<TokenCounts, 'output'>,
+  modelId: string,
+  { text, toolCalls }: Pick<ProvenAnswer, 'text' | 'toolCalls'>,
+): Promise<number> {
+  const counting = [text, ...toolCalls.map(countedOf)].map((one) => tokens.output(modelId, one));
+  return (await Promise.all(counting)).reduce((sum, count) => sum + count, 0);
 }
 
 /** An answer's usage. */

@@ -5,6 +5,7 @@ import type { Job } from '../../programs/client/generated/types.ts';
 import { jobAcknowledge } from '../../programs/client/instructions.ts';
 import { publicKeyOf } from '../../programs/client/keys.ts';
 import { type ProvenOutput, proofMessage, verifyHashed } from '../../programs/client/proof.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 import type { Reservation } from '../workers/capacity.ts';
 import type { WorkerProof } from '../workers/events.ts';
 import { actor, ignoreUnavailable, type LedgerContext } from './context.ts';
@@ -21,6 +22,8 @@ export interface WholeAnswer {
   text: string;
   /** What the model thought before; proven and not charged. */
   reasoning: string;
+  /** What it asks its client to call. */
+  toolCalls: readonly ToolCall[];
   finishReason: FinishReason;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;

@@ -2,13 +2,15 @@ import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { createDeltaData, eventData } from '../../common/format.ts';
 import type { FinishReason } from '../../common/workerProtocol.ts';
+import { type ToolCall, toolCallsAsJson } from '../../programs/client/statement.ts';
 import type {
   AnswerEvidence,
   ChatCompletion,
   ChatCompletionChunk,
 } from '../contracts/completionAnswer.ts';
 import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
-import type { Piece } from '../workers/events.ts';
+import { addToCalls } from '../jobs/toolCalls.ts';
+import type { CallPiece, Piece } from '../workers/events.ts';
 
 /** @param job which the request became, where that is known */
 export function sendError(
@@ -67,7 +69,7 @@ export interface AnswerIdentity {
 /** How an answer reaches its client: as one body, or as a stream of events. */
 export interface Delivery {
   /**
-   * The first non-empty content or reasoning was accepted from this worker: a stream has no way back
+   * The first non-empty content, call or reasoning was accepted from this worker: a stream has no way back
    * to another. Without a worker, the answer is empty.
    */
   begin(worker?: { address: string; engine: string | null }): void;
@@ -202,15 +204,17 @@ function evidenceOf(
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
   const { response, identity, publicUrl, onWhole = () => undefined } = options;
-  const parts: Record<Piece['type'], string[]> = { content: [], reasoning: [] };
+  const parts: Record<Exclude<Piece['type'], 'call'>, string[]> = { content: [], reasoning: [] };
+  const calls: ToolCall[] = [];
   let result: AnswerResult | undefined;
 
   function bodyOf(whole: AnswerResult, settlementTx: string | null): ChatCompletion {
     const reasoning_content = parts.reasoning.join('');
     const message = {
       role: 'assistant' as const,
-      content: parts.content.join(''),
+      content: calls.length > 0 ? parts.content.join('') || null : parts.content.join(''),
       ...(reasoning_content && { reasoning_content }),
+      ...(calls.length > 0 && { tool_calls: toolCallsAsJson(calls) }),
     };
     return {
       id: `chatcmpl-${identity.jobId}`,
@@ -227,10 +231,12 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
     begin(worker) {
       setWorkerHeaders(response, worker);
     },
-    write({ type, text }) {
-      parts[type].push(text);
+    write(piece) {
+      if (piece.type === 'call') addToCalls(calls, piece);
+      else parts[piece.type].push(piece.text);
     },
     discard() {
+      calls.length = 0;
       parts.content.length = 0;
       parts.reasoning.length = 0;
       response.removeHeader('x-svc-engine');
@@ -253,6 +259,14 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
       sendError(response, error, publicUrl, errorJobOf(options));
     },
   };
+}
+
+/** A call's first delta names it, without arguments. */
+function* deltasOf({ index, id, name, text }: CallPiece) {
+  if (id !== undefined && name !== undefined) {
+    yield { index, id, type: 'function' as const, function: { name, arguments: '' } };
+  }
+  if (text) yield { index, function: { arguments: text } };
 }
 
 /** Proxies and clients give up on silent connections after some tens of seconds. */
@@ -321,8 +335,10 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       response.once('close', () => clearInterval(keepAlive));
       sendDelta({ role: 'assistant', content: '' });
     },
-    write({ type, text }) {
-      sendDelta(type === 'content' ? { content: text } : { reasoning_content: text });
+    write(piece) {
+      const { type, text } = piece;
+      if (type === 'call') for (const delta of deltasOf(piece)) sendDelta({ tool_calls: [delta] });
+      else sendDelta(type === 'content' ? { content: text } : { reasoning_content: text });
     },
     discard() {
       throw new Error('what a stream has sent cannot be taken back');

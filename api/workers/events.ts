@@ -147,11 +147,23 @@ const proofEvent = z.object({
 /** Half of a character has no sha256: it would be proven as another text than it is delivered. */
 const text = z.string().refine((said) => said.isWellFormed());
 
+const callDelta = z.object({
+  index: z.int().min(0),
+  id: text.optional(),
+  function: z.object({ name: text.optional(), arguments: text.optional() }).optional(),
+});
+
 const chunkEvent = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: text.nullish(), reasoning_content: text.nullish() }).optional(),
+        delta: z
+          .object({
+            content: text.nullish(),
+            reasoning_content: text.nullish(),
+            tool_calls: z.array(callDelta).nullish(),
+          })
+          .optional(),
         finish_reason: z.enum(FINISH_REASONS).nullish(),
       }),
     )
@@ -167,8 +179,15 @@ export interface WorkerProof {
 }
 
 /** A piece of the answer, or of the reasoning before it, which is proven and not charged. */
-export interface Piece {
-  type: 'content' | 'reasoning';
+export type Piece = { type: 'content' | 'reasoning'; text: string } | CallPiece;
+
+/** A piece of a call: the first one names it. */
+export interface CallPiece {
+  type: 'call';
+  index: number;
+  id?: string | undefined;
+  name?: string | undefined;
+  /** Of its arguments. */
   text: string;
 }
 
@@ -246,10 +265,14 @@ function readEvent(event: string | undefined, data: string): WorkerEvent[] {
     choices: [choice],
     truncated = null,
   } = parseEvent(chunkEvent, json);
-  const { content, reasoning_content } = choice?.delta ?? {};
+  const { content, reasoning_content, tool_calls } = choice?.delta ?? {};
   const events: WorkerEvent[] = [];
   if (reasoning_content) events.push({ type: 'reasoning', text: reasoning_content });
   if (content) events.push({ type: 'content', text: content });
+  for (const { index, id, function: { name, arguments: text = '' } = {} } of tool_calls ?? []) {
+    // What says nothing is no sign that the answer goes on.
+    if (id || name || text) events.push({ type: 'call', index, id, name, text });
+  }
   if (choice?.finish_reason)
     events.push({ type: 'finish', reason: choice.finish_reason, truncated });
   return events;

@@ -52,6 +52,7 @@ async function attempt(
   proof: ReturnType<typeof proofOf>,
   text = TEXT,
   ending: readonly object[] = [FINISH],
+  asked: object = chat,
   stopAt = 1n,
 ) {
   async function* ask() {
@@ -63,7 +64,7 @@ async function attempt(
       worker: { address: worker.toBase58(), proof_key: proofKey.publicKey.toBase58() },
       observeFirstToken: () => undefined,
     },
-    task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT, chat, requestSalt },
+    task: { jobAddress: job, attempt: 1, tokenLimit: TOKEN_LIMIT, chat: asked, requestSalt },
     workers: { submit: ask, stop: async () => undefined },
     clock: { nowSeconds: () => 0n, waitUntil: () => new Promise(() => undefined) },
     deadlines: { stopAt, proofDueAt: 1n },
@@ -132,7 +133,7 @@ describe('a complete answer', () => {
     const said = { ...TEXT_ALONE, ...details };
     const { finishReason, truncated } = said;
     const ending = [{ type: 'finish', reason: finishReason, truncated }];
-    const { proven } = await attempt(proofOf(TEXT, { details }), TEXT, ending, 0n);
+    const { proven } = await attempt(proofOf(TEXT, { details }), TEXT, ending, chat, 0n);
     const isTruncated = truncated !== null;
     expect(proven).toMatchObject({ finishReason, isTruncated, answerDetails: answerDetails(said) });
   });
@@ -152,5 +153,94 @@ describe('a complete answer', () => {
     expect((await attempt(proofOf(longer), longer)).end).toMatchObject({
       ...{ kind: 'failed', reason: 'worker_error', cause: 'text_too_long' },
     });
+  });
+});
+
+describe('an answer with calls', () => {
+  const tool = (name: string) => ({ type: 'function', function: { name } });
+  const asked = { ...chat, tools: [tool('now'), tool('look_up')] };
+  const commitment = requestCommitment(requestSalt, { ...asked, token_limit: TOKEN_LIMIT });
+  const call = (index: number, text: string, named: object = {}) => ({
+    ...{ type: 'call', index, id: undefined, name: undefined, text },
+    ...named,
+  });
+  const now = (index = 0, text = '') => call(index, text, { id: `call_${index}`, name: 'now' });
+  const CALLED = { ...FINISH, reason: 'tool_calls' };
+  const toolCalls = [
+    { id: 'call_0', name: 'now', arguments: '{"at":1}' },
+    { id: 'call_1', name: 'now', arguments: '{}' },
+  ];
+  const pieces = [now(0), call(0, '{"at"'), now(1, '{}'), call(0, ':1}')];
+  const ending = async (
+    events: readonly object[],
+    { text = '', details = {}, choice = null as unknown } = {},
+  ) => {
+    const chosen = choice === null ? asked : { ...asked, tool_choice: choice };
+    const proof = proofOf(text, { commitment, details: { toolCalls, ...details } });
+    return attempt(proof, text, events, chosen);
+  };
+
+  it.each(['', 'Let me see.'])('is proven with its text %j, by their order', async (text) => {
+    const details = { finishReason: 'tool_calls' };
+    const { end, proven } = await ending([...pieces, CALLED], { text, details });
+    expect(end).toMatchObject({ kind: 'whole', answer: { text, toolCalls } });
+    expect(proven).toMatchObject({ finishReason: 'tool_calls', toolCalls });
+    const others = [
+      { ...details, toolCalls: toolCalls.toReversed() },
+      { ...details, toolCalls: [] },
+    ];
+    for (const other of others) {
+      const { proven } = await ending([...pieces, CALLED], { text, details: other });
+      expect(proven).toBeUndefined();
+    }
+  });
+
+  it.each<[string, readonly object[], string, unknown]>([
+    ['begins another before its turn', [now(1)], 'a call before its turn', null],
+    ['goes on with what never began', [call(0, '{}')], 'a call named amiss', null],
+    ['names a call that began', [call(0, '', { id: 'x' })], 'a call named amiss', null],
+    ['has no id', [call(0, '', { name: 'now' })], 'a call named amiss', null],
+    ['has no name', [call(0, '', { id: 'call_0' })], 'a call named amiss', null],
+    [
+      'has an id without a letter',
+      [call(0, '{}', { id: '', name: 'now' })],
+      'a call named amiss',
+      null,
+    ],
+    ['calls no tool', [call(0, '', { id: 'x', name: 'other' })], 'a call of no offered tool', null],
+    ['calls another than it has to', [now(0)], 'a call of no offered tool', tool('look_up')],
+    ['calls one though it may not', [now(0)], 'a call of no offered tool', 'none'],
+  ])('fails before its first word where it %s', async (_what, events, cause, choice) => {
+    const { end } = await ending([...events, CALLED], { choice });
+    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: false, cause });
+  });
+
+  it.each<[string, readonly object[], unknown]>([
+    ['stop', [...pieces, FINISH], null],
+    ['a call that is none', [CALLED], null],
+    ['a whole one without a call, though it had to', [FINISH], 'required'],
+    ['a whole one without that call', [FINISH], tool('now')],
+  ])('fails where its finish reason says: %s', async (_what, events, choice) => {
+    const { end } = await ending(events, { text: TEXT, choice });
+    expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
+  });
+
+  it('may be cut by its limit, before its call or within it', async () => {
+    const cut = { ...FINISH, reason: 'length' };
+    const within = await ending([now(0), call(0, '{"a'), cut]);
+    expect(within.end).toMatchObject({
+      kind: 'whole',
+      answer: { text: '', toolCalls: [{ arguments: '{"a' }], finishReason: 'length' },
+    });
+    const before = await ending([cut], { text: TEXT, choice: 'required' });
+    expect(before.end.kind).toBe('whole');
+  });
+
+  it('is as long as its text, names and arguments', async () => {
+    const most = answerCharactersMax(TOKEN_LIMIT) - TEXT.length - 'now'.length;
+    const long = (length: number) =>
+      ending([now(0), call(0, 'x'.repeat(length)), CALLED], { text: TEXT });
+    expect((await long(most)).end.kind).toBe('whole');
+    expect((await long(most + 1)).end).toMatchObject({ cause: 'text_too_long' });
   });
 });

@@ -1,10 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import type { UnprovenResult } from '../../api/jobs/attempt.ts';
 import type { DispatchServices } from '../../api/jobs/dispatch.ts';
+import { isStopped } from '../../api/jobs/emptyAnswers.ts';
 import { answer, type Turn } from './dispatchScene.ts';
 
 const EMPTY: Turn = { code: 'empty_output' };
 const EMPTY_AFTER_THOUGHT: Turn = { ...EMPTY, thought: 'Hm.' };
 const end = { kind: 'failed', reason: 'empty_output' };
+const TOOL = { type: 'function', function: { name: 'look_up' } };
+/** Its model called no tool of the request, or none though it had to. */
+const AMISS: Turn = { code: 'upstream_failed' };
 
 describe('an answer without text', () => {
   it.each([
@@ -12,6 +17,7 @@ describe('an answer without text', () => {
     [{ logit_bias: { '2': 100 } }],
     [{ response_format: { type: 'json_object' } }],
     [{ chat_template_kwargs: { enable_thinking: false } }],
+    [{ tools: [TOOL] }],
     [{ frequency_penalty: 2 }],
     [{ presence_penalty: -2 }],
     [{ repetition_penalty: 0 }],
@@ -51,6 +57,22 @@ describe('an answer without text', () => {
       expect(await answer(turns, { chat })).toMatchObject(outcome);
     },
   );
+
+  it('that is a call amiss is the request’s, which one more worker is asked', async () => {
+    const chat = { tools: [TOOL], stop: ['a'] };
+    const both = await answer([AMISS, AMISS, 'Hello'], { chat });
+    expect(both).toMatchObject({ end: { ...end, cause: 'upstream_failed' }, started: [1, 2] });
+    expect(both.noted).toEqual([]);
+    // The client's stop sequence is not why.
+    expect(isStopped(both.end as UnprovenResult, chat)).toBe(false);
+    expect(await answer([AMISS, 'Hello'], { chat })).toMatchObject({ noted: [], end: undefined });
+    // Without tools, and behind a thought that was read, it is the worker's.
+    const theirs = { kind: 'failed', reason: 'worker_error' };
+    const other = await answer([AMISS], { chat: { stop: ['a'] } });
+    expect(other).toMatchObject({ end: theirs, noted: ['worker 0 failed'] });
+    const late = await answer([{ ...AMISS, thought: 'Hm.' }, 'Hello'], { chat });
+    expect(late).toMatchObject({ end: theirs, started: [1], noted: ['worker 0 failed'] });
+  });
 
   it('is no answer where its worker breaks off: that counts against the worker', async () => {
     const submit = async function* () {

@@ -14,6 +14,7 @@ export const USAGE: Usage = {
 export const KEPT_COPY: AnswerCopy = {
   text: 'a text for its wallet alone',
   reasoning: '',
+  toolCalls: [],
   finishReason: 'stop',
   isTruncated: false,
   usage: USAGE,

@@ -92,6 +92,30 @@ describe('a stream', () => {
     expect(wire).toMatch(/\r\nx-svc-settlement-tx: tx\r\n/i);
   });
 
+  it('sends a call’s name first, then its arguments, each apart', async () => {
+    const whole = { id: 'c1', name: 'f', text: '{}' };
+    const wire = await wireOf((delivery) => {
+      delivery.write({ type: 'call', index: 0, id: 'c0', name: 'f', text: '' });
+      delivery.write({ type: 'call', index: 0, text: '{"a"' });
+      delivery.write({ type: 'call', index: 1, ...whole });
+      delivery.finish({ ...result, finishReason: 'tool_calls' });
+      delivery.settled(settlement);
+    });
+    const data = dataOf(wire).slice(0, -1);
+    const sent = data.map(({ choices: [choice] }) => choice) as {
+      delta: { tool_calls?: object[] };
+      finish_reason: string | null;
+    }[];
+    const first = (index: number) => ({
+      ...{ index, id: `c${index}`, type: 'function', function: { name: 'f', arguments: '' } },
+    });
+    const next = (index: number, text: string) => ({ index, function: { arguments: text } });
+    expect(sent.map(({ delta }) => delta.tool_calls)).toEqual([
+      ...[undefined, [first(0)], [next(0, '{"a"')], [first(1)], [next(1, '{}')], undefined],
+    ]);
+    expect(sent.at(-1)?.finish_reason).toBe('tool_calls');
+  });
+
   it('sends the text that comes together with an error, then the error', async () => {
     const wire = await wireOf((delivery) => {
       delivery.write({ type: 'content', text: 'a' });

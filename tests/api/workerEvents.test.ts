@@ -43,6 +43,28 @@ describe('the events of a worker’s answer', () => {
     }
   });
 
+  it('have the pieces of calls, and none that says nothing', async () => {
+    const calls = (...tool_calls: object[]) =>
+      `data: ${JSON.stringify({ choices: [{ delta: { tool_calls } }] })}\n\n`;
+    const first = { index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '' } };
+    const { heard } = await hear(
+      calls(first, { index: 0, function: { arguments: '{' } }),
+      calls({ index: 0 }, { index: 0, function: { arguments: '' } }),
+    );
+    const named = { id: 'c', name: 'f', text: '' };
+    expect(heard).toEqual([
+      [
+        { ...{ type: 'call', index: 0 }, ...named },
+        { ...{ type: 'call', index: 0 }, id: undefined, name: undefined, text: '{' },
+      ],
+      [],
+    ]);
+    const half = { index: 0, function: { arguments: '\ud83d' } };
+    for (const wrong of [half, { ...first, id: '\ud83d' }, { ...first, index: -1 }, {}]) {
+      expect((await hear(calls(wrong))).error).toMatchObject({ code: 'malformed_event' });
+    }
+  });
+
   it.each([
     ['an error', 'event: error\ndata: {"error":{"code":"worker_failed","message":"x"}}\n\n'],
     ['what is no event', 'data: {"choices":\n\n'],
