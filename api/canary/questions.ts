@@ -1,9 +1,12 @@
 import { createRandom } from '../../common/seededRandom.ts';
-import { type ChatCompletionRequest, chatCompletionRequest } from '../contracts/chatCompletion.ts';
+import {
+  type ChatCompletionRequest,
+  createChatCompletionParser,
+} from '../contracts/chatCompletion.ts';
 
 /** A request like any other whose right answer is known. */
 export interface CanaryQuestion {
-  /** May have a `response_format`. */
+  /** May have a `response_format`, or a tool that has to be called with the answer. */
   request: ChatCompletionRequest;
   /** The answer: lower-case words in their order, or one number. */
   expected: readonly string[];
@@ -14,6 +17,8 @@ const ENDINGS = ['', '', ' Thanks!', ' Answer briefly.', ' Only the answer, plea
 const TOKEN_LIMITS = [48, 64, 96, 128];
 /** One of so many questions has a schema: sums and reversals in turn. */
 const FORMAT_EVERY = 3;
+/** As many, behind those, have to call a tool. */
+const TOOL_OFFSET = 2;
 const REQUEST_SEED_MAX = 2 ** 31 - 1;
 const WORDS = 'apple river stone lamp garden window paper bread cloud horse music table winter'
   .concat(' ocean pencil forest silver coffee bridge candle market yellow summer ladder orange')
@@ -24,8 +29,11 @@ export function drawQuestions(options: {
   seed: number;
   count: number;
   modelId: string;
+  /** Whether the service has tools. */
+  hasTools: boolean;
 }): CanaryQuestion[] {
-  const { seed, count, modelId } = options;
+  const { seed, count, modelId, hasTools } = options;
+  const parse = createChatCompletionParser({ tools: hasTools });
   const { below } = createRandom(String(seed));
   const oneOf = <Item>(items: readonly Item[]): Item => items[below(items.length)] as Item;
 
@@ -56,24 +64,45 @@ export function drawQuestions(options: {
     return { task, expected: words.toReversed(), schema };
   }
 
-  /** The task does not say the name: only who keeps the schema has it. */
-  function formatOf(schema: object) {
+  function drawName(): string {
     const [first, second] = [oneOf(WORDS), oneOf(WORDS)];
-    const name = `${first}${second[0]?.toUpperCase()}${second.slice(1)}`;
+    return `${first}${second[0]?.toUpperCase()}${second.slice(1)}`;
+  }
+
+  /** The task does not say the name: only who keeps the schema has it. */
+  function objectOf(schema: object) {
+    const name = drawName();
     const properties = { [name]: schema };
-    const object = { type: 'object', properties, required: [name], additionalProperties: false };
-    return { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema: object } };
+    return { type: 'object', properties, required: [name], additionalProperties: false };
+  }
+
+  const formatOf = (schema: object) => ({
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'answer', strict: true, schema: objectOf(schema) },
+    },
+  });
+
+  function toolOf(schema: object) {
+    const name = drawName();
+    const parameters = objectOf(schema);
+    const description = 'Takes the answer.';
+    return {
+      tools: [{ type: 'function', function: { name, description, parameters } }],
+      tool_choice: { type: 'function', function: { name } },
+    };
   }
 
   return Array.from({ length: count }, (_, index) => {
     const { task, expected, schema } = index % 2 === 0 ? drawSum() : drawReversal();
-    const request = chatCompletionRequest.parse({
+    const request = parse({
       model: modelId,
       messages: [{ role: 'user', content: `${oneOf(OPENINGS)}${task}${oneOf(ENDINGS)}` }],
       max_tokens: oneOf(TOKEN_LIMITS),
       temperature: 0,
       seed: 1 + below(REQUEST_SEED_MAX),
-      ...(index % FORMAT_EVERY === 1 && { response_format: formatOf(schema) }),
+      ...(index % FORMAT_EVERY === 1 && formatOf(schema)),
+      ...(hasTools && index % FORMAT_EVERY === TOOL_OFFSET && toolOf(schema)),
     });
     return { request, expected };
   });

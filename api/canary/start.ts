@@ -104,7 +104,8 @@ export async function startCanary(
     const { programId } = ledger.addresses;
     const own = { database: pool, escrow, clock, time, work, programId };
     const services = { ...own, workers, tokens, formats };
-    const reports = await runCanary(services, { ...plan, model, workers: answering });
+    const hasTools = config.SVC_PREVIEW.tools;
+    const reports = await runCanary(services, { ...plan, hasTools, model, workers: answering });
     await recordVerdicts(pool, model, reports);
     return { silent, workers: reports };
   } finally {
@@ -112,8 +113,8 @@ export async function startCanary(
   }
 }
 
-/** A worker, and whether it says that it keeps schemas for the model. */
-type Candidate = WorkerRow & { saysItKeepsFormat: boolean };
+/** A worker, and whether it says that it keeps schemas and calls tools for the model. */
+type Candidate = WorkerRow & { saysItKeepsFormat: boolean; saysItCallsTools: boolean };
 
 /**
  * The eligible workers of a model: those that answer a probe, and those that do not.
@@ -137,7 +138,11 @@ async function findCandidates(options: {
   );
   const answering = probed.flatMap(({ row, health }) =>
     isHealth(health)
-      ? { ...row, saysItKeepsFormat: health.response_format?.includes(model.id) ?? false }
+      ? {
+          ...row,
+          saysItKeepsFormat: health.response_format?.includes(model.id) ?? false,
+          saysItCallsTools: health.tools?.includes(model.id) ?? false,
+        }
       : [],
   );
   if (answering.length > 0) {
@@ -162,10 +167,12 @@ async function findCandidates(options: {
  */
 async function runCanary(
   services: CanaryServices & { database: Database },
-  options: CanaryPlan & { model: ModelRow; workers: Candidate[] },
+  options: CanaryPlan & { hasTools: boolean; model: ModelRow; workers: Candidate[] },
 ): Promise<WorkerReport[]> {
-  const { workers, model, seed, rightMin, interrupted } = options;
-  const questions = drawQuestions({ seed, count: options.questions, modelId: model.id });
+  const { workers, model, seed, rightMin, interrupted, hasTools } = options;
+  const questions = drawQuestions({
+    ...{ seed, count: options.questions, modelId: model.id, hasTools },
+  });
   const trials = new Map<string, Trial[]>(workers.map(({ address }) => [address, []]));
   for (const question of questions) {
     // An honest worker may have changed its endpoint or key within the last minutes.
@@ -174,7 +181,7 @@ async function runCanary(
     const ends = await Promise.allSettled(
       workers.map(async (known) => {
         const worker = present.get(known.address) ?? known;
-        const asked = known.saysItKeepsFormat ? question : withoutFormat(question);
+        const asked = askedOf(known, question);
         const trial = await tryWorker(services, { ...options, worker, question: asked });
         trials.get(worker.address)?.push(trial);
       }),
@@ -185,10 +192,16 @@ async function runCanary(
   return reportWorkers({ questions, trials, rightMin });
 }
 
-const withoutFormat = ({ request, expected }: CanaryQuestion): CanaryQuestion => ({
-  request: { ...request, response_format: undefined },
-  expected,
-});
+/** The question, with the schema or the tool that a worker says it can do. */
+function askedOf(known: Candidate, { request, expected }: CanaryQuestion): CanaryQuestion {
+  const { saysItKeepsFormat, saysItCallsTools } = known;
+  const format = saysItKeepsFormat ? {} : { response_format: undefined };
+  const tools = saysItCallsTools ? {} : { tools: undefined, tool_choice: undefined };
+  return { request: { ...request, ...format, ...tools }, expected };
+}
+
+/** Null where none was judged. */
+const verdictOf = (kept: number, judged: number) => (judged > 0 ? kept === judged : null);
 
 /** The last verdict counts for what every API promises, and in its choice. A failed one is a failure. */
 async function recordVerdicts(
@@ -199,9 +212,10 @@ async function recordVerdicts(
   const judged = reports
     // One that was full all the time was not judged.
     .filter(({ jobs_asked, jobs_refused }) => jobs_refused < jobs_asked)
-    .map(({ worker, faults, formats_judged, formats_kept }) => ({
+    .map(({ worker, faults, ...found }) => ({
       ...{ worker, model, has_passed: faults.length === 0 },
-      keeps_format: formats_judged > 0 ? formats_kept === formats_judged : null,
+      keeps_format: verdictOf(found.formats_kept, found.formats_judged),
+      calls_tools: verdictOf(found.tools_called, found.tools_judged),
     }));
   await upsertVerdicts(database, judged);
   const failed = judged.filter(({ has_passed }) => !has_passed);

@@ -2,9 +2,10 @@ import type { PublicKey } from '@solana/web3.js';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import type { FormatCheck } from '../format/formatCheck.ts';
-import { chatForWorker, quote } from '../jobs/admission.ts';
+import { chatForWorker, promptTexts, quote } from '../jobs/admission.ts';
 import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
 import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refund.ts';
+import { countOutput } from '../jobs/settlement.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import type { LockedJob } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer } from '../ledger/proof.ts';
@@ -27,9 +28,12 @@ export type Trial = {
   firstTokenMs: number | undefined;
   /** Whether it kept the question's schema; absent without one, and where that was not found out. */
   keepsFormat?: boolean | null | undefined;
+  /** Whether it called the question's tool, as above. */
+  callsTools?: boolean | null | undefined;
 } & (
   | {
       kind: 'proven';
+      /** Its text, or the arguments of its calls. */
       text: string;
       claimedTokens: number;
       countedTokens: number;
@@ -65,21 +69,27 @@ export async function tryWorker(
   const job = await escrow.lock({ wallet, sequence: null }, quoted, escrow.draft(wallet));
   try {
     const chat = chatForWorker(request);
-    const silenceMs = firstSilenceMs(request.messages);
+    const silenceMs = firstSilenceMs(promptTexts(request));
     const trying = { job, worker, chat, firstSilenceMs: silenceMs, interrupted };
     const { result, firstTokenMs } = await attempt(services, trying);
     if (result.kind !== 'whole') {
       await refundUnproven(services, job, result);
       if (result.kind === 'failed' && result.busy) return { kind: 'full', firstTokenMs };
       const fault = result.kind === 'failed' ? result.reason : result.kind;
-      const isBroken = result.kind === 'refused' && request.response_format !== undefined;
-      return { kind: 'unproven', fault, firstTokenMs, ...(isBroken && { keepsFormat: false }) };
+      const isBroken = result.kind === 'refused';
+      return {
+        ...{ kind: 'unproven', fault, firstTokenMs },
+        ...(isBroken && request.response_format !== undefined && { keepsFormat: false }),
+        ...(request.tools !== undefined && { callsTools: false }),
+      };
     }
     const answer = checkProof(result.answer, { programId, job: job.address });
     if (answer) {
       // A cut answer is no value of so small a schema.
       const keepsFormat = await services.formats.judge(chat, { ...answer, finishReason: 'stop' });
-      return { firstTokenMs, keepsFormat, ...(await settle(services, job, answer)) };
+      const callsTools = await judgeCalls(services, request, answer);
+      const settled = await settle(services, job, answer);
+      return { firstTokenMs, keepsFormat, callsTools, ...settled };
     }
     await escrow.fail(job, 'proof_invalid');
     return { kind: 'unproven', fault: 'proof_invalid', firstTokenMs };
@@ -128,10 +138,29 @@ async function attempt(
   }
 }
 
+/** Whether the arguments of each call are a value of the question's tool. */
+async function judgeCalls(
+  { formats }: CanaryServices,
+  { tools }: CanaryQuestion['request'],
+  { toolCalls }: ProvenAnswer,
+): Promise<boolean | null | undefined> {
+  const [tool] = tools ?? [];
+  if (!tool) return undefined;
+  const format = { type: 'json_schema', json_schema: { schema: tool.function.parameters } };
+  const judging = toolCalls.map(({ arguments: text }) =>
+    formats.judge({ response_format: format }, { text, finishReason: 'stop' }),
+  );
+  const kept = await Promise.all(judging);
+  // It has to be called: only a whole answer without a call ends as a failure.
+  if (kept.length === 0 || kept.includes(false)) return false;
+  return kept.includes(null) ? null : true;
+}
+
 async function settle(services: CanaryServices, job: LockedJob, answer: ProvenAnswer) {
   const { escrow, tokens } = services;
-  const { text, proof } = answer;
-  const countedTokens = Math.min(await tokens.output(job.model.id, text), job.tokenLimit);
+  const { text, toolCalls, proof } = answer;
+  const counted = await countOutput(tokens, job.model.id, answer);
+  const countedTokens = Math.min(counted, job.tokenLimit);
   // No client asks for a canary job again: there is nothing to keep.
   const settled = await escrow.settle(job, answer, countedTokens, Promise.resolve());
   const result = settled.status === 'overdue' ? await refundWhenDue(services, job) : settled;
@@ -140,7 +169,7 @@ async function settle(services: CanaryServices, job: LockedJob, answer: ProvenAn
   const charged = Math.min(claimedTokens, countedTokens);
   return {
     kind: 'proven' as const,
-    text,
+    text: [text, ...toolCalls.map((call) => call.arguments)].join(' '),
     claimedTokens,
     countedTokens,
     chargedCredits: chargeCredits(priceOf(job.model), charged, job.lockCredits),
@@ -171,6 +200,9 @@ export interface WorkerReport {
   /** Answers to questions with a schema, and how many of them kept it. */
   formats_judged: number;
   formats_kept: number;
+  /** Questions with a tool that had to be called, and how many called it. */
+  tools_judged: number;
+  tools_called: number;
   tokens_claimed: number;
   tokens_counted: number;
   first_token_p50_ms: number | null;
@@ -194,6 +226,8 @@ export function reportWorkers(options: {
     const right = questions.filter((question, index) => isRight(question, answers[index] ?? ''));
     const formats = own.flatMap(({ keepsFormat }) => keepsFormat ?? []);
     const kept = formats.filter(Boolean).length;
+    const tools = own.flatMap(({ callsTools }) => callsTools ?? []);
+    const called = tools.filter(Boolean).length;
     const firstTokens = own.flatMap(({ firstTokenMs }) => firstTokenMs ?? []);
     return {
       worker,
@@ -203,6 +237,8 @@ export function reportWorkers(options: {
       answers_right: right.length,
       formats_judged: formats.length,
       formats_kept: kept,
+      tools_judged: tools.length,
+      tools_called: called,
       tokens_claimed: proven.reduce((sum, { claimedTokens }) => sum + claimedTokens, 0),
       tokens_counted: proven.reduce((sum, { countedTokens }) => sum + countedTokens, 0),
       first_token_p50_ms: medianMs(firstTokens) ?? null,
@@ -215,6 +251,7 @@ export function reportWorkers(options: {
           ? [`right in ${right.length} of ${answered}, less than ${rightMin}`]
           : []),
         ...(kept < formats.length ? [`kept the schema in ${kept} of ${formats.length}`] : []),
+        ...(called < tools.length ? [`called the tool in ${called} of ${tools.length}`] : []),
       ],
     };
   });

@@ -6,7 +6,6 @@ import {
   STOP_SEQUENCES_MAX,
 } from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
-import { absentOr, optional, passed, unsupported } from './fields.ts';
 import {
   assertFewTools,
   messageFields,
@@ -16,7 +15,15 @@ import {
   toolRequestFields,
   toolsFault,
 } from './tools.ts';
-import { parseRequest, textOfLength, wellFormedText } from './values.ts';
+import {
+  absentOr,
+  optional,
+  parseRequest,
+  passed,
+  textOfLength,
+  unsupported,
+  wellFormedText,
+} from './values.ts';
 
 /** The most parts of all messages: checking one takes far longer than its few bytes suggest. */
 const PARTS_MAX = 4_096;

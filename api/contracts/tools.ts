@@ -6,8 +6,7 @@ import {
   TOOLS_MAX,
 } from '../../common/workerProtocol.ts';
 import { ApiError } from './errors.ts';
-import { absentOr, isEmpty, passed } from './fields.ts';
-import { canonical, wellFormedText } from './values.ts';
+import { absentOr, canonical, isEmpty, passed, wellFormedText } from './values.ts';
 
 /** What an operator has turned on before it is for everybody: SVC_PREVIEW names it. */
 export interface Preview {

@@ -1,5 +1,5 @@
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
-import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
+import { PASSED_FIELDS, TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import type { ChatCompletionRequest } from '../contracts/chatCompletion.ts';
@@ -55,15 +55,17 @@ export async function admit(
   const { directory } = services;
   const { payer, request, draft, clientGone } = options;
   const quoted = await quoteWithin(services, request);
+  const toolsOf = request.tools && quoted.model.id;
   assertAffordable(quoted, payer, services.nowSeconds());
   const reservation = await directory.reserve({
     modelAddress: quoted.model.address,
     except: new Set(),
+    toolsOf,
     waitMs: CAPACITY_WAIT_MS,
     signal: clientGone,
   });
   if (!reservation)
-    throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model);
+    throw clientGone.aborted ? new ClientLeftError() : noWorkers(directory, quoted.model, toolsOf);
   try {
     const lock = (now: Quote): Promise<LockedJob> =>
       services.escrow.lock(payer, now, draft, () => options.onLockSent(reservation, now));
@@ -121,16 +123,17 @@ export function wantedTokens(request: ChatCompletionRequest): number | undefined
 
 /** Most prompts have fewer bytes than the window leaves tokens, and need not be counted. */
 function fitsAnyhow(model: ModelRow, request: ChatCompletionRequest, wanted: number): boolean {
-  const bytes = request.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
+  const texts = promptTexts(request);
+  const bytes = texts.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
   return bytes + wanted <= model.context_window_tokens;
 }
 
 async function roomForAnswer(
   { id, context_window_tokens }: ModelRow,
-  { messages }: ChatCompletionRequest,
+  request: ChatCompletionRequest,
   tokens: Pick<TokenCounts, 'prompt'>,
 ): Promise<number> {
-  const promptTokens = await tokens.prompt(id, messages);
+  const promptTokens = await tokens.prompt(id, leastPrompt(request));
   if (promptTokens < context_window_tokens) return context_window_tokens - promptTokens;
   throw new ApiError(
     'context_length_exceeded',
@@ -154,15 +157,20 @@ export function assertAffordable(quoted: Quote, funds: Funds, nowSeconds: bigint
   if (obstacle) throw obstacle;
 }
 
-function noWorkers(directory: WorkerDirectory, model: ModelRow): ApiError {
-  const isBusy = directory.active(model.address).length > 0;
-  const retryAfterSeconds = directory.retryAfterSeconds(model.address);
-  const reason = directory.unreadyReason(model.address);
-  const away = `No worker of ${model.id} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
+function noWorkers(
+  directory: WorkerDirectory,
+  { id, address }: ModelRow,
+  toolsOf: string | undefined,
+): ApiError {
+  const isBusy = directory.active(address, toolsOf).length > 0;
+  const retryAfterSeconds = directory.retryAfterSeconds(address, toolsOf);
+  const reason = directory.unreadyReason(address);
+  const those = toolsOf === undefined ? id : `${id} that calls tools`;
+  const away = `No worker of ${those} can be reached.${reason ? ` One here says: ${reason}.` : ''}`;
   return new ApiError(
     'no_workers_available',
-    isBusy ? `All workers of ${model.id} are busy.` : away,
-    { retryAfterSeconds, details: { model: model.id, retry_after: retryAfterSeconds } },
+    isBusy ? `All workers of ${those.replace('calls', 'call')} are busy.` : away,
+    { retryAfterSeconds, details: { model: id, retry_after: retryAfterSeconds } },
   );
 }
 
@@ -188,10 +196,59 @@ async function lockRequoted(
 
 /** What an engine needs of the request; limits and streaming are the protocol's. */
 export function chatForWorker(request: ChatCompletionRequest): WorkerChat {
-  const passed = PASSED_FIELDS.map((field) => [field, request[field]]);
+  // Without tools, what is said of them means nothing.
+  const fields = request.tools ? [...PASSED_FIELDS, ...TOOL_FIELDS] : PASSED_FIELDS;
+  const passed = fields.map((field) => [field, request[field]]);
   return {
     model: request.model,
     messages: request.messages,
     ...Object.fromEntries(passed),
   };
+}
+
+/** What of a request its model reads. */
+type Asked = Pick<ChatCompletionRequest, 'messages' | 'tools'>;
+type Message = Asked['messages'][number];
+
+/** All that its model reads, calls and tools as JSON: so long the reading takes. */
+export function promptTexts({ messages, tools }: Asked): { content: string }[] {
+  return [
+    ...messages.map(({ content, tool_calls }) => ({
+      content: tool_calls ? content + JSON.stringify(tool_calls) : content,
+    })),
+    ...(tools ? [{ content: JSON.stringify(tools) }] : []),
+  ];
+}
+
+/**
+ * What every chat template keeps of it. Some write schemas in a language of their own, and arguments
+ * as the values that they hold: then neither has its JSON's tokens.
+ */
+export function leastPrompt({ messages, tools = [] }: Asked): { role: string; content: string }[] {
+  const offered = tools.flatMap(({ function: { name, description } }) => [name, description ?? '']);
+  return [
+    ...offered.map((content) => ({ role: 'system', content })),
+    ...messages.flatMap(({ role, content, tool_calls = [] }) => [
+      { role, content },
+      ...tool_calls.flatMap(leastOfCall).map((said) => ({ role: 'assistant', content: said })),
+    ]),
+  ];
+}
+
+function leastOfCall({ function: called }: NonNullable<Message['tool_calls']>[number]): string[] {
+  return [called.name, ...textsOf(parsed(called.arguments))];
+}
+
+/** A model may have written no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }

@@ -12,7 +12,12 @@ import { answerDetails, statementOf } from '../../programs/client/statement.ts';
 import type { JobDeadlines } from '../ledger/job.ts';
 import { isProofOf, type WholeAnswer } from '../ledger/proof.ts';
 import type { Reservation } from '../workers/capacity.ts';
-import { commitmentTo, type WorkerClient, type WorkerTask } from '../workers/client.ts';
+import {
+  commitmentTo,
+  createOfferedCalls,
+  type WorkerClient,
+  type WorkerTask,
+} from '../workers/client.ts';
 import {
   type Piece,
   type WorkerEvent,
@@ -20,7 +25,6 @@ import {
   type WorkerProof,
 } from '../workers/events.ts';
 import { type Asked, answerOf } from './headStart.ts';
-import { createOfferedCalls, mayBeOfTools } from './toolCalls.ts';
 
 /** How one attempt, or a job, ended without a whole answer. */
 export type UnprovenResult =
@@ -360,7 +364,9 @@ function judgeError(running: Running, error: unknown): UnprovenResult {
     const isOfRequest = param !== undefined && task.chat[param] !== undefined;
     if (code === 'parameter_refused' && isOfRequest) return { kind: 'refused', param };
     if (REQUEST_REFUSALS.has(code)) return { kind: 'refused' };
-    if (mayBeOfTools(code, task.chat)) return failed(running, 'empty_output', code);
+    // Its model may have called none of the request's tools, or none though it had to.
+    const mayBeAmiss = code === 'upstream_failed' && task.chat.tools !== undefined;
+    if (mayBeAmiss) return failed(running, 'empty_output', code);
   }
   if (code === 'empty_output' && !hasOutput(running)) {
     // A worker that claims so after little reasoning has failed like any other.

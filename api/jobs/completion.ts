@@ -15,7 +15,14 @@ import { abortWhenLeft, createDelivery, type Delivery } from '../response/delive
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages } from '../telemetry/tracing.ts';
-import { type AdmissionServices, admit, chatForWorker, hasLockedNothing } from './admission.ts';
+import {
+  type AdmissionServices,
+  admit,
+  chatForWorker,
+  hasLockedNothing,
+  leastPrompt,
+  promptTexts,
+} from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
 import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';
 import { type Dispatchable, type DispatchServices, dispatch, refreshPool } from './dispatch.ts';
@@ -23,7 +30,6 @@ import { isStopped } from './emptyAnswers.ts';
 import { createHeadStart } from './headStart.ts';
 import type { Idempotency } from './idempotency.ts';
 import { createJobWork, type JobWatch, type JobWork } from './jobWatch.ts';
-import { leastPrompt, promptTexts } from './prompt.ts';
 import { endingError, refundUnproven } from './refund.ts';
 import {
   awaitSettlement,
@@ -156,9 +162,7 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
 
   const created = Number(path.clock.nowSeconds());
   const running: RunningJob = {
-    job,
-    reservation,
-    chat,
+    ...{ job, reservation, chat, claim, request, created, stages },
     asked: headStart.of(job),
     firstSilenceMs: firstSilenceMs(promptTexts(request)),
     clientGone,
@@ -175,10 +179,6 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
         requestSalt: hexOf(job.requestSalt),
       },
     }),
-    stages,
-    claim,
-    request,
-    created,
   };
   await path.work.trackToEnd(job, run(path, running));
   path.observeJob({ job, wallet, durationsMs: stages.durationsMs() });

@@ -66,7 +66,7 @@ export async function* dispatch(
   dispatchable: Dispatchable,
 ): AsyncGenerator<DispatchEvent, void> {
   const { job, isStream } = dispatchable;
-  const tries = createTries(services, job);
+  const tries = createTries(services, dispatchable);
   const capacity = createCapacityNotes();
   let { reservation } = dispatchable;
   /** The first result that the request itself may have caused. */
@@ -194,8 +194,12 @@ async function blameProver(
 type Tries = ReturnType<typeof createTries>;
 
 /** The workers asked for one job, those that a failure counts against, and the next one. */
-function createTries({ directory, clock, logger }: DispatchServices, job: LockedJob) {
+function createTries(
+  { directory, clock, logger }: DispatchServices,
+  { job, chat }: Pick<Dispatchable, 'job' | 'chat'>,
+) {
   const { model, deadlines } = job;
+  const toolsOf = chat.tools === undefined ? undefined : model.id;
   // Each worker is tried once, so that their number is the number of the attempt.
   const tried = new Map<string, Reservation>();
   const blamed = new Set<Reservation>();
@@ -208,11 +212,11 @@ function createTries({ directory, clock, logger }: DispatchServices, job: Locked
 
   const reserve = (waitMs: number, signal?: AbortSignal): Promise<Reservation | undefined> => {
     const except = new Set(tried.keys());
-    return directory.reserve({ modelAddress: model.address, except, waitMs, signal });
+    return directory.reserve({ modelAddress: model.address, except, toolsOf, waitMs, signal });
   };
 
   const hasOthers = (): boolean =>
-    directory.active(model.address).some(({ address }) => !tried.has(address));
+    directory.active(model.address, toolsOf).some(({ address }) => !tried.has(address));
 
   /** Counts a failure against a worker, once for a job. */
   function blame(reservation: Reservation, msg: string): void {

@@ -1,5 +1,4 @@
 import type { UnprovenResult } from './attempt.ts';
-import { CALLED_AMISS } from './toolCalls.ts';
 
 // Who bears an answer without text: its worker or its wallet. docs/routing.md has the whole rule.
 
@@ -43,6 +42,6 @@ export function reasonOfUsedLimit(tokenLimit: number): 'empty_output' | 'worker_
 
 /** Whether no worker had any text for a request with stop sequences, and none called a tool amiss. */
 export function isStopped(result: UnprovenResult, { stop }: Record<string, unknown>): boolean {
-  if (result.kind !== 'failed' || result.busy || result.cause === CALLED_AMISS) return false;
+  if (result.kind !== 'failed' || result.busy || result.cause === 'upstream_failed') return false;
   return result.reason === 'empty_output' && stop !== undefined;
 }

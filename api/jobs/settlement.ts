@@ -19,7 +19,6 @@ import { priceOf } from '../sql/workers.ts';
 import type { Stages } from '../telemetry/tracing.ts';
 import type { AnswerCopy, NewClaim } from './claim.ts';
 import { type RefundServices, refundWhenDue } from './refund.ts';
-import { countedOf } from './toolCalls.ts';
 
 // From a proven answer to its charge: counted, stored for repeats, settled, shown by the mirror.
 
@@ -63,7 +62,8 @@ export async function countOutput(
   modelId: string,
   { text, toolCalls }: Pick<ProvenAnswer, 'text' | 'toolCalls'>,
 ): Promise<number> {
-  const counting = [text, ...toolCalls.map(countedOf)].map((one) => tokens.output(modelId, one));
+  const called = toolCalls.map(({ name, arguments: written }) => name + written);
+  const counting = [text, ...called].map((one) => tokens.output(modelId, one));
   return (await Promise.all(counting)).reduce((sum, count) => sum + count, 0);
 }
 

@@ -9,8 +9,7 @@ import type {
   ChatCompletionChunk,
 } from '../contracts/completionAnswer.ts';
 import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
-import { addToCalls } from '../jobs/toolCalls.ts';
-import type { CallPiece, Piece } from '../workers/events.ts';
+import { addToCalls, type CallPiece, type Piece } from '../workers/events.ts';
 
 /** @param job which the request became, where that is known */
 export function sendError(

@@ -1,5 +1,6 @@
 import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { isoTimeOrNull, sha256Text } from '../../common/format.ts';
+import { TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
 import type { ModelObject, modelRoutes } from '../contracts/network.ts';
 import type { Preview } from '../contracts/tools.ts';
@@ -61,6 +62,7 @@ async function modelViewer({
   catalog,
   directory,
   cards,
+  preview,
 }: Omit<ModelServices, 'nowSeconds'>): Promise<(model: ModelRow) => ModelObject> {
   const medians = await catalog.medianLatencies();
   return (model) =>
@@ -68,6 +70,7 @@ async function modelViewer({
       activeWorkers: directory.active(model.address).length,
       // An active worker has answered a probe: a model is never listed without an observation.
       keepsFormat: directory.keepsFormat(model),
+      callsTools: preview?.tools === true && directory.callsTools(model),
       medianLatencyMs: medians.get(model.id) ?? directory.startProbeMs(model) ?? 0,
       card: cards.get(model.card_hash ?? ''),
     });
@@ -78,6 +81,7 @@ function modelView(
   observed: {
     activeWorkers: number;
     keepsFormat: boolean;
+    callsTools: boolean;
     medianLatencyMs: number;
     card: ModelCard | undefined;
   },
@@ -96,9 +100,12 @@ function modelView(
       parameters: model.label,
       context_window: model.context_window_tokens,
       long_completion_threshold: model.long_completion_threshold_tokens,
-      supported_parameters: SUPPORTED_PARAMETERS.filter(
-        (field) => field !== 'response_format' || observed.keepsFormat,
-      ),
+      supported_parameters: [
+        ...SUPPORTED_PARAMETERS.filter(
+          (field) => field !== 'response_format' || observed.keepsFormat,
+        ),
+        ...(observed.callsTools ? TOOL_FIELDS : []),
+      ],
       retires_at: isoTimeOrNull(model.retires_at),
       card_hash: model.card_hash && sha256Text(model.card_hash),
       card: observed.card ?? null,

@@ -66,6 +66,8 @@ export interface WorkerRow {
   failed_canaries: string[];
   /** Of them, those whose last canary found that it keeps no schema. */
   formless: string[];
+  /** Of them, those whose last canary found that it calls no tool. */
+  toolless: string[];
 }
 
 export async function selectEligibleWorkers(database: Database): Promise<WorkerRow[]> {
@@ -77,7 +79,9 @@ export async function selectEligibleWorkers(database: Database): Promise<WorkerR
              array_remove(array_agg(case when not has_passed then hosted.model end), null)
                as failed_canaries,
              array_remove(array_agg(case when not keeps_format then hosted.model end), null)
-               as formless
+               as formless,
+             array_remove(array_agg(case when not calls_tools then hosted.model end), null)
+               as toolless
       from mirror.workers worker
       join mirror.worker_models hosted on hosted.worker = worker.address
       left join service.canary_verdicts verdict
@@ -99,6 +103,8 @@ export interface CanaryVerdict {
   has_passed: boolean;
   /** Null where no schema was asked: what was found before stays. */
   keeps_format: boolean | null;
+  /** Null where no tool was asked for; as above. */
+  calls_tools: boolean | null;
 }
 
 export async function upsertVerdicts(
@@ -106,12 +112,17 @@ export async function upsertVerdicts(
   verdicts: readonly CanaryVerdict[],
 ): Promise<void> {
   await database.query(
-    `insert into service.canary_verdicts as kept (worker, model, has_passed, keeps_format)
-     select * from jsonb_to_recordset($1) as (worker text, model text, has_passed boolean,
-       keeps_format boolean)
+    `insert into service.canary_verdicts as kept (worker, model, has_passed, keeps_format,
+       calls_tools, tools_called_at)
+     select verdict.*, case when calls_tools then now() end
+     from jsonb_to_recordset($1) as verdict (worker text, model text, has_passed boolean,
+       keeps_format boolean, calls_tools boolean)
      order by worker
      on conflict (worker, model) do update set has_passed = excluded.has_passed,
-       keeps_format = coalesce(excluded.keeps_format, kept.keeps_format), judged_at = now()`,
+       keeps_format = coalesce(excluded.keeps_format, kept.keeps_format),
+       calls_tools = coalesce(excluded.calls_tools, kept.calls_tools),
+       tools_called_at = coalesce(excluded.tools_called_at, kept.tools_called_at),
+       judged_at = now()`,
     [JSON.stringify(verdicts)],
   );
 }

@@ -110,6 +110,8 @@ export function unknownHealth() {
     startProbe: undefined as StartProbe | undefined,
     /** The ids of models of which it says that a trial kept `response_format`. */
     formatKept: [] as readonly string[],
+    /** The ids of models of which it says that a trial called its tool. */
+    toolsCalled: [] as readonly string[],
     /** Whether its last probe came to nothing. */
     isSilent: false,
     /** Why it takes no jobs, where it may be quoted. */
@@ -122,6 +124,14 @@ export function unknownHealth() {
  * about once a minute.
  */
 const FIRST_TOKEN_AGE_MAX_MS = 60_000;
+
+/** Whether its own trial called a tool with the model, and the last canary's did, too. */
+export function callsTools(
+  { toolsCalled, toolless }: KnownWorker,
+  { address, id }: { address: string; id: string },
+): boolean {
+  return toolsCalled.includes(id) && !toolless.includes(address);
+}
 
 interface Choice {
   modelAddress: string;
@@ -235,13 +245,15 @@ export interface Reservation {
 interface ReservationRequest {
   modelAddress: string;
   except: ReadonlySet<string>;
+  /** The model's id, where only a worker will do that calls tools. */
+  toolsOf?: string | undefined;
 }
 
 export type Capacity = ReturnType<typeof createCapacity>;
 
 /** Reserves capacity, first come, first served among waiting requests. */
 export function createCapacity(options: {
-  candidates: (modelAddress: string) => KnownWorker[];
+  candidates: (modelAddress: string, toolsOf: string | undefined) => KnownWorker[];
   time?: Time;
   random: () => number;
   /** Called for each attempt that fails by the worker's own fault. */
@@ -255,8 +267,9 @@ export function createCapacity(options: {
     for (const { lookAgain } of [...waiting]) lookAgain();
   }
 
-  function take({ modelAddress, except }: ReservationRequest): Reservation | undefined {
-    const others = candidates(modelAddress).filter(({ address }) => !except.has(address));
+  function take(wish: ReservationRequest): Reservation | undefined {
+    const { modelAddress, except, toolsOf } = wish;
+    const others = candidates(modelAddress, toolsOf).filter(({ address }) => !except.has(address));
     const worker = chooseWorker(others, { modelAddress, nowMs: nowMs(), random });
     if (!worker) return undefined;
     const onFailed = () => onFailure?.(worker.address, modelAddress);

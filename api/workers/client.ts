@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
-import type { StopReason } from '../../common/workerProtocol.ts';
+import type { FinishReason, StopReason } from '../../common/workerProtocol.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import {
   type Json,
@@ -11,7 +11,10 @@ import {
   signBy,
   workerRequestMessage,
 } from '../../programs/client/proof.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 import {
+  addToCalls,
+  type CallPiece,
   headerOf,
   readEvents,
   readRefusal,
@@ -50,6 +53,50 @@ export type WorkerChat = Readonly<Record<string, Json | undefined>>;
 /** The half of a proof's statement that the request of this task gives. */
 export function commitmentTo({ requestSalt, chat, tokenLimit }: WorkerTask): Uint8Array {
   return requestCommitment(requestSalt, { ...chat, token_limit: tokenLimit });
+}
+
+/** The names that a worker's answer may call, and whether it has to. */
+interface Offer {
+  names: ReadonlySet<string>;
+  isForced: boolean;
+}
+
+/** @param chat as `chatForWorker` makes it */
+function offerOf({ tools, tool_choice: choice }: WorkerChat): Offer {
+  const { function: chosen } = (choice ?? {}) as { function?: { name: string } };
+  if (chosen) return { names: new Set([chosen.name]), isForced: true };
+  const offered = (choice === 'none' ? [] : (tools ?? [])) as { function: { name: string } }[];
+  const names = new Set(offered.map((tool) => tool.function.name));
+  return { names, isForced: choice === 'required' };
+}
+
+/** The calls of an answer while it is written, held against what its request offers. */
+export function createOfferedCalls(chat: WorkerChat) {
+  const { names, isForced } = offerOf(chat);
+  const calls: ToolCall[] = [];
+  let characters = 0;
+  return {
+    calls: calls as readonly ToolCall[],
+    /** Of all names and arguments, in UTF-16 code units. */
+    characters: (): number => characters,
+    /** Takes the next piece. @returns what is wrong with it; undefined where nothing is */
+    take(piece: CallPiece): string | undefined {
+      const { index, id, name, text } = piece;
+      if (index > calls.length) return 'a call before its turn';
+      const isFirst = index === calls.length;
+      if (isFirst !== Boolean(id) || isFirst !== Boolean(name)) return 'a call named amiss';
+      if (name && !names.has(name)) return 'a call of no offered tool';
+      characters += (name?.length ?? 0) + text.length;
+      addToCalls(calls, piece);
+      return undefined;
+    },
+    /** What is wrong with how the answer ends; undefined where nothing is. */
+    faultOfEnd(reason: FinishReason): string | undefined {
+      const isWhole = reason === 'stop' || reason === 'tool_calls';
+      if (isWhole && (reason === 'tool_calls') !== calls.length > 0) return 'another finish reason';
+      return isWhole && isForced && calls.length === 0 ? 'no call' : undefined;
+    },
+  };
 }
 
 /** A stop is answered at once; the last deltas and the proof come on the open stream. */

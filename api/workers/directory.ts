@@ -14,6 +14,7 @@ import {
   selectFirstTokens,
 } from '../sql/workers.ts';
 import {
+  callsTools,
   createCapacity,
   type KnownWorker,
   newWorker,
@@ -61,15 +62,19 @@ export function createWorkerDirectory(options: {
   let refreshing: Promise<void> | undefined;
 
   const eligible = (): KnownWorker[] => [...workers.values()].filter((one) => one.isEligible);
-  const hosting = (pool: KnownWorker[], modelAddress: string): KnownWorker[] =>
-    pool.filter(({ models }) => models.includes(modelAddress));
+  /** @param toolsOf the model's id, where only those count that call tools */
+  const hosting = (pool: KnownWorker[], address: string, toolsOf?: string): KnownWorker[] =>
+    pool
+      .filter(({ models }) => models.includes(address))
+      .filter((one) => toolsOf === undefined || callsTools(one, { address, id: toolsOf }));
 
   function answering(): KnownWorker[] {
     const oldest = nowMs() - ANSWER_AGE_MAX_MS;
     return eligible().filter(({ answeredAtMs }) => answeredAtMs >= oldest);
   }
 
-  const active = (modelAddress: string): KnownWorker[] => hosting(answering(), modelAddress);
+  const active = (modelAddress: string, toolsOf?: string): KnownWorker[] =>
+    hosting(answering(), modelAddress, toolsOf);
   const capacity = createCapacity({
     candidates: active,
     time,
@@ -120,6 +125,7 @@ export function createWorkerDirectory(options: {
           firstTokenMs: health.first_token_ms,
         };
         worker.formatKept = health.response_format ?? [];
+        worker.toolsCalled = health.tools ?? [];
         worker.capacity = health.slots;
         worker.inFlightElsewhere = Math.max(0, health.in_flight - worker.inFlight);
       }),
@@ -160,7 +166,7 @@ export function createWorkerDirectory(options: {
     },
     /** Eligible workers that answered a probe in time. */
     answering,
-    /** Those of them that host the model. */
+    /** Those of them that host the model; with its id, those that call tools, too. */
     active,
     /** The p50 of the start probes of its active workers, in whole milliseconds; undefined without one. */
     startProbeMs({ address, id }: Pick<ModelRow, 'address' | 'id'>): number | undefined {
@@ -172,13 +178,16 @@ export function createWorkerDirectory(options: {
       active(address).some(
         ({ formatKept, formless }) => formatKept.includes(id) && !formless.includes(address),
       ),
+    /** Whether an active worker of the model may have jobs with tools. */
+    callsTools: ({ address, id }: Pick<ModelRow, 'address' | 'id'>): boolean =>
+      active(address, id).length > 0,
     /** Why the first of its workers that says so takes no jobs. */
     unreadyReason: (modelAddress: string): string | undefined =>
       hosting(eligible(), modelAddress).find(({ unreadyReason }) => unreadyReason)?.unreadyReason,
     /** Whole seconds after which a request that found no capacity may find some. */
-    retryAfterSeconds: (modelAddress: string): number =>
+    retryAfterSeconds: (modelAddress: string, toolsOf?: string): number =>
       retryAfterSeconds({
-        workers: hosting(eligible(), modelAddress),
+        workers: hosting(eligible(), modelAddress, toolsOf),
         waiting: capacity.waiting(modelAddress),
         nowMs: nowMs(),
       }),

@@ -11,6 +11,7 @@ import {
   TOKENS_MAX,
   type WorkerErrorCode,
 } from '../../common/workerProtocol.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 
 /** A refusal or a health report needs some hundred bytes. */
 const BODY_BYTES_MAX = 65_536;
@@ -189,6 +190,17 @@ export interface CallPiece {
   name?: string | undefined;
   /** Of its arguments. */
   text: string;
+}
+
+/** Adds a piece to the calls of an answer. It is the next call's first piece, or one of an earlier. */
+export function addToCalls(
+  calls: ToolCall[],
+  { index, id = '', name = '', text }: CallPiece,
+): void {
+  const call = calls[index];
+  calls[index] = call
+    ? { ...call, arguments: call.arguments + text }
+    : { id, name, arguments: text };
 }
 
 export type WorkerEvent =

@@ -25,6 +25,8 @@ const healthBody = z.object({
     .default({}),
   /** The models of which a trial was answered in the form of its `response_format`. */
   response_format: z.array(z.string()).optional().catch(undefined),
+  /** The models that called the tool of a trial, as it was drawn. */
+  tools: z.array(z.string()).optional().catch(undefined),
   /** Whose jobs it takes; every gateway's without it. */
   gateways: z.array(z.string()).or(z.literal('any')).optional(),
 });

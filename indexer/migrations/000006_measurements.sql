@@ -66,6 +66,10 @@ create table service.canary_verdicts (
   has_passed boolean not null,
   -- Whether it kept each schema; null where none was asked.
   keeps_format boolean,
+  -- Whether it called each tool that it had to; null where none was asked for.
+  calls_tools boolean,
+  -- When it last did.
+  tools_called_at timestamptz,
   judged_at timestamptz not null default now(),
   constraint canary_verdicts_pkey primary key (worker, model)
 );

@@ -9,7 +9,8 @@ import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import { jobBody } from '../../worker/protocol/contracts.ts';
 
 const SEEDS = Array.from({ length: 200 }, (_, seed) => seed);
-const draw = (seed: number, count = 5) => drawQuestions({ seed, count, modelId: 'model' });
+const draw = (seed: number, count = 5, hasTools = false) =>
+  drawQuestions({ seed, count, modelId: 'model', hasTools });
 const prompt = (question: ReturnType<typeof draw>[number] | undefined): string =>
   question?.request.messages[0]?.content ?? '';
 
@@ -116,6 +117,32 @@ describe('a question with a schema', () => {
   });
 });
 
+describe('a question with a tool', () => {
+  const asked = SEEDS.flatMap((seed) => draw(seed, 9, true)).filter(({ request }) => request.tools);
+  const toolOf = ({ request }: (typeof asked)[number]) => request.tools?.[0]?.function;
+
+  it('is one of three, apart from those with a schema, and forces a drawn name', () => {
+    expect(asked).toHaveLength(SEEDS.length * 3);
+    expect(asked.filter(({ request }) => request.response_format)).toEqual([]);
+    expect(new Set(asked.map((one) => toolOf(one)?.name)).size).toBeGreaterThan(300);
+    for (const one of asked) {
+      const { name = '', parameters } = toolOf(one) ?? {};
+      expect(chatForWorker(one.request)).toMatchObject({
+        tool_choice: { type: 'function', function: { name } },
+      });
+      const [argument = ''] = (parameters?.required ?? []) as string[];
+      expect(prompt(one)).not.toMatch(new RegExp(`${name}|${argument}`));
+      const value = one.expected.length > 1 ? one.expected : Number(one.expected[0]);
+      expect(isRight(one, JSON.stringify({ [argument]: value }))).toBe(true);
+    }
+  });
+
+  it('is drawn only where the service has tools', () => {
+    const all = SEEDS.flatMap((seed) => draw(seed, 9));
+    expect(all.filter(({ request }) => request.tools)).toEqual([]);
+  });
+});
+
 describe('an answer', () => {
   const words = ['lamp', 'stone', 'river'];
 
@@ -148,7 +175,7 @@ describe("a worker's report", () => {
   it("sums up the worker's jobs", () => {
     expect(report([proven('1', 300), proven('2', 100), proven('1', 200)], 0)).toEqual({
       ...{ worker: 'worker', jobs_asked: 3, jobs_proven: 3, jobs_refused: 0 },
-      ...{ answers_right: 2, formats_judged: 0, formats_kept: 0 },
+      ...{ answers_right: 2, formats_judged: 0, formats_kept: 0, tools_judged: 0, tools_called: 0 },
       ...{ tokens_claimed: 36, tokens_counted: 30 },
       ...{ first_token_p50_ms: 200, credits_charged: 24n, faults: [] },
     });
@@ -161,6 +188,16 @@ describe("a worker's report", () => {
     }));
     expect(report(judged, 0)).toMatchObject({
       ...{ formats_judged: 2, formats_kept: 1, faults: ['kept the schema in 1 of 2'] },
+    });
+  });
+
+  it('shows a fault where a tool was not called', () => {
+    const judged = [true, false, null, undefined].map((callsTools) => ({
+      ...proven('1'),
+      callsTools,
+    }));
+    expect(report(judged, 0)).toMatchObject({
+      ...{ tools_judged: 2, tools_called: 1, faults: ['called the tool in 1 of 2'] },
     });
   });
 

@@ -45,6 +45,7 @@ const models = [
 ];
 
 let scene: ServedDatabase;
+const preview = { tools: true };
 
 beforeAll(async () => {
   const catalog: Partial<Catalog> = {
@@ -55,6 +56,7 @@ beforeAll(async () => {
   const directory: Partial<WorkerDirectory> = {
     active: (address) => (address === 'hosted-by-none' ? [] : [{}]) as never,
     keepsFormat: ({ id }) => id === 'for-good',
+    callsTools: ({ id }) => id === 'for-good',
     startProbeMs: ({ id }) => (id === 'for-good' ? 12 : undefined),
   };
   scene = await openServedDatabase(() => ({
@@ -62,6 +64,7 @@ beforeAll(async () => {
     catalog: catalog as Catalog,
     directory: directory as WorkerDirectory,
     cards: new Map([[CARD_HASH, CARD]]),
+    preview,
   }));
 });
 
@@ -74,6 +77,22 @@ describe('GET /v1/models', () => {
     const { data } = await get<ModelList>('/v1/models');
     const keeping = data.filter(({ svc }) => svc.supported_parameters.includes('response_format'));
     expect(keeping.map(({ id }) => id)).toEqual(['for-good']);
+  });
+
+  it('names the fields of tools in their preview, where a worker calls one', async () => {
+    const fields = ['tools', 'tool_choice', 'parallel_tool_calls'];
+    const calling = async () => {
+      const { data } = await get<ModelList>('/v1/models');
+      const supported = data.map(({ id, svc }) => ({
+        id,
+        all: svc.supported_parameters as string[],
+      }));
+      return supported.filter(({ all }) => fields.every((field) => all.includes(field)));
+    };
+    expect((await calling()).map(({ id }) => id)).toEqual(['for-good']);
+    preview.tools = false;
+    expect(await calling()).toEqual([]);
+    preview.tools = true;
   });
 
   it("names the parameters, and the workers' start probe before any answer", async () => {

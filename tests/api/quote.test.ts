@@ -53,6 +53,33 @@ describe('a quote', () => {
     expect((await quoteOf(asked)).tokenLimit).toBe(2_768);
   });
 
+  it('counts calls and tools, as little of them as every template keeps', async () => {
+    const words = 'word '.repeat(40_000);
+    const call = (text: string) => ({
+      id: 'c',
+      type: 'function' as const,
+      function: { name: 'f', arguments: text },
+    });
+    const said = (text: string) => ({
+      messages: [{ role: 'assistant' as const, content: '', tool_calls: [call(text)] }],
+    });
+    const offered = (described: object) => ({
+      tools: [{ type: 'function' as const, function: { name: 'f', ...described } }],
+    });
+    const parameters = { type: 'object', description: words };
+    for (const large of [
+      said(JSON.stringify({ city: [words] })),
+      offered({ description: words }),
+    ]) {
+      await expect(quoteOf(large)).rejects.toMatchObject({ code: 'context_length_exceeded' });
+    }
+    // A template may leave out descriptions within a schema, and writes arguments without escapes.
+    const escaped = JSON.stringify({ n: 1, city: 'x' }).replace('x', '\\u0041'.repeat(30_000));
+    for (const small of [offered({ parameters }), said(escaped)]) {
+      expect((await quoteOf(small)).tokenLimit).toBe(2_000);
+    }
+  });
+
   it('refuses messages that fill the context window and returns their size [models.context-window]', async () => {
     await expect(quoteOf({ messages: prompt(8 * 32_768) })).rejects.toMatchObject({
       code: 'context_length_exceeded',
@@ -145,10 +172,12 @@ function admitTo({
   model = standard.id,
   active = 0,
   reason,
+  tools,
 }: {
   model?: string;
   active?: number;
   reason?: string;
+  tools?: object[];
 }) {
   const services = {
     catalog: {
@@ -158,14 +187,15 @@ function admitTo({
     nowSeconds: () => 0n,
     directory: {
       reserve: async () => undefined,
-      active: () => Array.from({ length: active }),
+      active: (_address: string, toolsOf?: string) =>
+        Array.from({ length: toolsOf === undefined ? active : active - 1 }),
       retryAfterSeconds: () => 7,
       unreadyReason: () => reason,
     },
   } as unknown as Parameters<typeof admit>[0];
   const options = {
     payer: { wallet: 'a wallet', available_credits: 100n },
-    request: { model, messages: [{ role: 'user', content: 'Hello.' }] },
+    request: { model, messages: [{ role: 'user', content: 'Hello.' }], tools },
     clientGone: new AbortController().signal,
   } as unknown as Parameters<typeof admit>[1];
   return admit(services, options).then(
@@ -184,6 +214,16 @@ describe('a request for a model without a free worker', () => {
       code: 'no_workers_available',
       message,
       retryAfterSeconds: 7,
+    });
+  });
+
+  it.each([
+    [1, 'No worker of standard-model that calls tools can be reached.'],
+    [2, 'All workers of standard-model that call tools are busy.'],
+  ])('with tools gets 503 before any lock, of %i', async (active, message) => {
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    expect(await admitTo({ active, tools })).toMatchObject({
+      ...{ code: 'no_workers_available', message },
     });
   });
 

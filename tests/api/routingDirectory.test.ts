@@ -96,7 +96,10 @@ describe('response_format', () => {
   const model = { address: MODEL, id: 'svc-model' };
   const found = (keeps_format: boolean | null) =>
     upsertVerdicts(database.pool, [
-      { worker: 'a', model: MODEL, has_passed: keeps_format !== false, keeps_format },
+      {
+        ...{ worker: 'a', model: MODEL, has_passed: keeps_format !== false, keeps_format },
+        calls_tools: null,
+      },
     ]);
 
   it('is promised by the own trial until a canary has found out', async () => {
@@ -119,6 +122,49 @@ describe('response_format', () => {
     await until(async () => directory.keepsFormat(model));
     probe('a', { response_format: [] });
     await until(async () => !directory.keepsFormat(model));
+  });
+});
+
+describe('tools', () => {
+  const model = { address: MODEL, id: 'svc-model' };
+  const found = (calls_tools: boolean | null) =>
+    upsertVerdicts(database.pool, [
+      { ...{ worker: 'a', model: MODEL, has_passed: true, keeps_format: null }, calls_tools },
+    ]);
+  const reserved = async (except: string[] = []) => {
+    const wish = { modelAddress: MODEL, toolsOf: model.id, except: new Set(except), waitMs: 0 };
+    return (await directory.reserve(wish))?.worker.address;
+  };
+  const calledAt = async () =>
+    (await database.pool.query('select tools_called_at from service.canary_verdicts')).rows[0]
+      ?.tools_called_at;
+
+  it('go to workers whose trial called one, and whose last canary did', async () => {
+    for (const address of ['a', 'b']) await addWorker(address);
+    answers.set('https://a.example.com', { tools: ['svc-model'] });
+    answers.set('https://b.example.com', { tools: ['another'] });
+    await directory.start();
+    expect([directory.callsTools(model), await reserved()]).toEqual([true, 'a']);
+    expect(await reserved(['a'])).toBeUndefined();
+    expect(directory.active(MODEL, model.id).map(({ address }) => address)).toEqual(['a']);
+    expect(directory.retryAfterSeconds(MODEL, 'no such model')).toBe(60);
+
+    await found(false);
+    await until(async () => !directory.callsTools(model));
+    expect([await reserved(), await calledAt(), active()]).toEqual([undefined, null, ['a', 'b']]);
+
+    await found(true);
+    await until(async () => directory.callsTools(model));
+    const lastCalled = await calledAt();
+    expect(lastCalled).toBeInstanceOf(Date);
+    // Without a tool a canary says nothing of it; one that fails does not change when it last did.
+    await found(null);
+    await found(false);
+    await until(async () => !directory.callsTools(model));
+    expect(await calledAt()).toEqual(lastCalled);
+    await found(true);
+    probe('a', { tools: [] });
+    await until(async () => !directory.callsTools(model));
   });
 });
 

@@ -101,7 +101,7 @@ async function expectFailed(
   await expect(ask.stop()).rejects.toMatchObject({ code: codes.stop });
 }
 
-const NOTHING = { models: [], failed_canaries: [], formless: [] };
+const NOTHING = { models: [], failed_canaries: [], formless: [], toolless: [] };
 
 describe('a worker’s endpoint', () => {
   it.each([

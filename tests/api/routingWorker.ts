@@ -20,7 +20,7 @@ export function knownWorker(
     proof_key: '',
     payout: '',
     endpoint: `https://${address}.example.com`,
-    ...{ models: [MODEL], failed_canaries: [], formless: [] },
+    ...{ models: [MODEL], failed_canaries: [], formless: [], toolless: [] },
   });
   Object.assign(worker, { capacity: 10, probedAtMs: 0, answeredAtMs: 0 }, known);
   Object.assign(worker.cooldown, cooldown);

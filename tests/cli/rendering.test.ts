@@ -6,7 +6,7 @@ import { renderRows } from '../../cli/terminal/output.ts';
 const worker = Keypair.generate().publicKey.toBase58();
 const counted = {
   ...{ worker, jobs_asked: 1, jobs_proven: 0, jobs_refused: 0, answers_right: 0 },
-  ...{ formats_judged: 0, formats_kept: 0 },
+  ...{ formats_judged: 0, formats_kept: 0, tools_judged: 0, tools_called: 0 },
   ...{ tokens_claimed: 0, tokens_counted: 0, first_token_p50_ms: null, credits_charged: 0n },
 };
 const reportOf = (jobs_refused: number, faults: string[]) => ({
