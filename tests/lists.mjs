@@ -42,6 +42,7 @@ export const SECOND_LIST = {
   ],
   'vectors are drawn, and Python judges them': [
     'receipts/clients',
+    'receipts/drawnCalls',
     'receipts/drawnVectors',
     'receipts/python',
     'receipts/shapes',

@@ -35,6 +35,12 @@ const FILES = {
     variable: 'SHAPES',
     fallback: '2000',
   },
+  calls: {
+    file: 'tests/receipts/drawnCalls.test.ts',
+    option: 'count',
+    variable: 'CALLS',
+    fallback: '10000',
+  },
   walk: { file: 'tests/programs/randomWalk.test.ts', option: 'steps', variable: 'WALK_STEPS' },
   faults: {
     file: 'tests/faults/faults.test.ts',
