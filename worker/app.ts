@@ -99,8 +99,8 @@ export function createWorker(options: WorkerOptions) {
       in_flight: jobs.inFlight,
       engine: engine.kind,
       first_token_ms: readiness.firstTokenMs(),
-      response_format: readiness.keepingFormat(models),
-      tools: readiness.callingTools(models),
+      response_format: readiness.taking('response_format', models),
+      tools: readiness.taking('tools', models),
       gateways: terms.gateways === 'any' ? 'any' : terms.gateways.map(String),
     };
   }

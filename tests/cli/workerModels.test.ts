@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { LAUNCH_CATALOG } from '../../stack/bootstrap.ts';
 import { findFreePort } from '../../stack/port.ts';
+import { createBuiltinEngine } from '../../worker/engine/builtin.ts';
 import type { Engine } from '../../worker/engine/engine.ts';
 import { WorkerError } from '../../worker/protocol/errors.ts';
 import { measureCapacity } from '../../worker/setup/capacity.ts';
@@ -120,6 +121,18 @@ describe('a trial of models', () => {
     const { engine } = createSharedEngine(1, 'shares');
     expect(await tryModels(engine, ['absent', 'present'], report)).toEqual(['present']);
     expect(lines[0]).toBe('absent does not answer and is left out: status 404');
+  });
+
+  it('says which optional fields their server takes', async () => {
+    const lines: string[] = [];
+    const report = (line: string) => void lines.push(line);
+    await tryModels(createSharedEngine(1, 'shares').engine, ['plain'], report);
+    await tryModels(createBuiltinEngine({ tokenDelayMs: 0 }), ['able'], report);
+    const taken = lines.filter((line) => line.includes(' takes '));
+    expect(taken).toEqual([
+      'plain takes no optional field',
+      'able takes response_format and tools',
+    ]);
   });
 });
 

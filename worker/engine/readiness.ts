@@ -3,8 +3,7 @@ import { within } from '../../common/wait.ts';
 import { HEALTH_TIMEOUT_MS } from '../../common/workerProtocol.ts';
 import { asWorkerError, WorkerError } from '../protocol/errors.ts';
 import type { Engine } from './engine.ts';
-import { keepsFormat } from './formatTrial.ts';
-import { callsTools } from './toolTrial.ts';
+import { FIELD_TRIALS, TRIED_FIELDS, type TriedField } from './toolTrial.ts';
 
 /** A health check then answers that the trial still runs, before the gateway gives it up. */
 const TRIAL_WAIT_MS = HEALTH_TIMEOUT_MS / 3;
@@ -38,10 +37,8 @@ export function createReadiness(options: {
   const closing = new AbortController();
   /** By model, the milliseconds to its first token. */
   const proven = new Map<string, number>();
-  /** Models whose server keeps `response_format`. */
-  const formatKept = new Set<string>();
-  /** Models whose server calls the tool that it is forced to. */
-  const toolsCalled = new Set<string>();
+  /** By field, the models whose server does not pass it over. */
+  const passed = { response_format: new Set<string>(), tools: new Set<string>() };
   let trial: Promise<void> | undefined;
   let check: Promise<void> | undefined;
   let aliveAtMs = Number.NEGATIVE_INFINITY;
@@ -80,12 +77,9 @@ export function createReadiness(options: {
 
   /** Jobs need not wait for it. */
   async function tryFields(model: string): Promise<void> {
-    for (const [models, passes] of [
-      [formatKept, keepsFormat],
-      [toolsCalled, callsTools],
-    ] as const) {
-      if (await passes(engine, model, closing.signal)) models.add(model);
-      else models.delete(model);
+    for (const field of TRIED_FIELDS) {
+      if (await FIELD_TRIALS[field](engine, model, closing.signal)) passed[field].add(model);
+      else passed[field].delete(model);
     }
   }
 
@@ -155,12 +149,9 @@ export function createReadiness(options: {
     },
     /** How long each model that was tried took to its first token, in whole milliseconds. */
     firstTokenMs: (): Record<string, number> => Object.fromEntries(proven),
-    /** Those of these models of which a trial was answered in the form of its `response_format`. */
-    keepingFormat: (models: readonly string[]): string[] =>
-      models.filter((model) => engine.check === undefined || formatKept.has(model)),
-    /** Those of which a trial called the tool that it was forced to. */
-    callingTools: (models: readonly string[]): string[] =>
-      models.filter((model) => engine.check === undefined || toolsCalled.has(model)),
+    /** Those of these models whose server passed the trial of a field. */
+    taking: (field: TriedField, models: readonly string[]): string[] =>
+      models.filter((model) => engine.check === undefined || passed[field].has(model)),
     /** Ends running trials. */
     close: (): void => closing.abort(),
   };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Engine } from './engine.ts';
-import { answerTrial } from './formatTrial.ts';
+import { answerTrial, keepsFormat } from './formatTrial.ts';
 
 /** Names of the trial's tools begin so. */
 export const TRIAL_TOOL = 'trial_';
@@ -10,11 +10,7 @@ export const TRIAL_TOOL = 'trial_';
  * Whether the model's server calls a tool that it is forced to. Name and argument are drawn, so no
  * model says them by itself.
  */
-export async function callsTools(
-  engine: Engine,
-  model: string,
-  closing: AbortSignal,
-): Promise<boolean> {
+async function callsTools(engine: Engine, model: string, closing: AbortSignal): Promise<boolean> {
   const drawn = randomBytes(4).toString('hex');
   const [name, argument] = [`${TRIAL_TOOL}${drawn}`, `value_${drawn}`];
   const parameters = {
@@ -31,3 +27,10 @@ export async function callsTools(
   const isRight = z.strictObject({ [argument]: z.int() }).safeParse(answer?.arguments).success;
   return isRight && answer?.name === name;
 }
+
+/** The trials of fields that a server may pass over, by the field. */
+export const FIELD_TRIALS = { response_format: keepsFormat, tools: callsTools };
+
+export type TriedField = keyof typeof FIELD_TRIALS;
+
+export const TRIED_FIELDS = Object.keys(FIELD_TRIALS) as TriedField[];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { describeConnectionFault } from '../../common/net/connectionFault.ts';
 import type { Engine } from '../engine/engine.ts';
 import { generateToken } from '../engine/readiness.ts';
+import { FIELD_TRIALS, TRIED_FIELDS } from '../engine/toolTrial.ts';
 import { modelsUrl } from '../engine/upstream.ts';
 import { SetupError } from './setupError.ts';
 
@@ -86,10 +87,20 @@ export function proposeModels(
   return new Map([...proposed, ...chosen]);
 }
 
+/** The fields whose trials a model's server passes: others bring it no jobs. */
+async function fieldsTaken(engine: Engine, id: string): Promise<string[]> {
+  const { signal } = new AbortController();
+  const taken: string[] = [];
+  for (const field of TRIED_FIELDS) {
+    if (await FIELD_TRIALS[field](engine, id, signal)) taken.push(field);
+  }
+  return taken;
+}
+
 /**
- * Asks for one token of each model.
+ * Asks for one token of each model, and tries optional fields with each that answers.
  *
- * @param report gets a line for each
+ * @param report gets lines for each
  * @returns the ids of those that answered
  */
 export async function tryModels(
@@ -105,6 +116,7 @@ export async function tryModels(
       const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
       report(`${id} answers after ${seconds} s`);
       answered.push(id);
+      report(`${id} takes ${(await fieldsTaken(engine, id)).join(' and ') || 'no optional field'}`);
     } catch (error) {
       report(`${id} does not answer and is left out: ${(error as Error).message}`);
     }
