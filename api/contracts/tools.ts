@@ -34,9 +34,11 @@ const toolName = z
 
 const isFunction = z.literal('function', { error: 'must be function' });
 
+const callId = wellFormedText.min(1, { error: 'must not be empty' });
+
 /** A call as an answer and a conversation have it. */
 export const toolCall = z.object({
-  id: wellFormedText,
+  id: callId,
   type: isFunction,
   function: z.object({
     name: toolName,
@@ -67,7 +69,7 @@ const callsOfMessage = listOf(toolCall, TOOL_CALLS_MAX);
 export function messageFields(preview: Preview) {
   const served = {
     tool_calls: callsOfMessage.describe('The calls of an earlier answer, at most 128.'),
-    tool_call_id: wellFormedText.optional().describe('Whose result a message of `tool` is.'),
+    tool_call_id: callId.optional().describe('Whose result a message of `tool` is.'),
   };
   if (preview.tools) return served;
   const refused = absentOr(TOOLS_OFF, []).describe('Our choice: refused; tools are a preview.');

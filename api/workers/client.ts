@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { PublicKey } from '@solana/web3.js';
 import type { Dispatcher } from 'undici';
 import { assertUrlAllowed, requestWithin } from '../../common/net/addressGuard.ts';
-import type { FinishReason, StopReason } from '../../common/workerProtocol.ts';
+import { type FinishReason, type StopReason, TOOL_CALLS_MAX } from '../../common/workerProtocol.ts';
 import { publicKeyOf, toBase58 } from '../../programs/client/keys.ts';
 import {
   type Json,
@@ -83,6 +83,7 @@ export function createOfferedCalls(chat: WorkerChat) {
     take(piece: CallPiece): string | undefined {
       const { index, id, name, text } = piece;
       if (index > calls.length) return 'a call before its turn';
+      if (index >= TOOL_CALLS_MAX) return 'too many calls';
       const isFirst = index === calls.length;
       if (isFirst !== Boolean(id) || isFirst !== Boolean(name)) return 'a call named amiss';
       if (name && !names.has(name)) return 'a call of no offered tool';

@@ -225,6 +225,12 @@ describe('an answer with calls', () => {
     expect(end).toMatchObject({ kind: 'failed', reason: 'worker_error', hasBegun: true });
   });
 
+  it('has at most as many calls as a conversation may hold', async () => {
+    const called = (count: number) => Array.from({ length: count }, (_, index) => now(index));
+    expect((await ending([...called(128), CALLED])).end.kind).toBe('whole');
+    expect((await ending([...called(129), CALLED])).end).toMatchObject({ cause: 'too many calls' });
+  });
+
   it('may be cut by its limit, before its call or within it', async () => {
     const cut = { ...FINISH, reason: 'length' };
     const within = await ending([now(0), call(0, '{"a'), cut]);

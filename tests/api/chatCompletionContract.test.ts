@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import {
-  type ChatCompletionRequest,
   chatCompletionRequest,
+  createChatCompletionParser,
   parseChatCompletion,
   SUPPORTED_PARAMETERS,
 } from '../../api/contracts/chatCompletion.ts';
@@ -253,8 +253,9 @@ describe('a request that is built to be expensive', () => {
 });
 
 describe(`a request of any form that is taken (seed ${random.seed})`, () => {
-  it('is committed to alike by gateway and worker', () => {
-    const { components, paths } = buildDocument('https://api.example.com');
+  it.each([false, true])('is committed to alike by gateway and worker, tools: %s', (tools) => {
+    const parse = createChatCompletionParser({ tools });
+    const { components, paths } = buildDocument('https://api.example.com', { tools });
     const { requestBody } = paths['/v1/chat/completions']?.post ?? {};
     const { like } = createFuzzValues({
       random,
@@ -265,7 +266,7 @@ describe(`a request of any form that is taken (seed ${random.seed})`, () => {
     let taken = 0;
     for (let count = 0; count < 3_000; count += 1) {
       const body = like(requestBody?.content['application/json']?.schema ?? {});
-      const request = tryParse(JSON.stringify(body));
+      const request = tryParse(JSON.stringify(body), parse);
       if (!request) continue;
       taken += 1;
       // Any other model would not be in the catalog.
@@ -280,9 +281,9 @@ describe(`a request of any form that is taken (seed ${random.seed})`, () => {
   });
 });
 
-function tryParse(body: string): ChatCompletionRequest | undefined {
+function tryParse(body: string, parse: typeof parseChatCompletion) {
   try {
-    return parseChatCompletion(JSON.parse(body));
+    return parse(JSON.parse(body));
   } catch (error) {
     if (error instanceof ApiError) return undefined;
     throw error;

@@ -4,6 +4,8 @@ import { createChatCompletionParser } from '../../api/contracts/chatCompletion.t
 import { ApiError } from '../../api/contracts/errors.ts';
 import { NO_PREVIEW } from '../../api/contracts/tools.ts';
 import { buildDocument } from '../../api/docs/document.ts';
+import { chatForWorker } from '../../api/jobs/admission.ts';
+import { jobBody } from '../../worker/protocol/contracts.ts';
 import { createDocumentValidator } from './documentValidator.ts';
 
 const PREVIEW = { tools: true };
@@ -107,6 +109,12 @@ describe('a request with tools', () => {
       said(Array(129).fill(called())),
       { max_tool_calls: 128 },
     ],
+    ['messages[1].tool_calls[0].id', 'must not be empty', said([called({ id: '' })])],
+    [
+      'messages[0].tool_call_id',
+      'must not be empty',
+      { messages: [{ ...result, tool_call_id: '' }] },
+    ],
     ['messages[1].tool_calls[0].type', 'must be function', said([called({ type: 'custom' })])],
     [
       'messages[1].tool_calls[0].function.arguments',
@@ -198,5 +206,37 @@ describe('the preview of tools', () => {
     const validate = createDocumentValidator(on);
     const body = { ...valid, ...said([called()]), tools: [tool()], tool_choice: tool() };
     expect(validate({ $ref: '#/components/schemas/ChatCompletionRequest' }, body)).toEqual([]);
+  });
+});
+
+describe('the task of a request with tools', () => {
+  const asked = (change: object) => {
+    const chat = JSON.parse(JSON.stringify(chatForWorker(parse({ ...valid, ...change }))));
+    expect(() => jobBody.shape.chat.parse(chat)).not.toThrow();
+    return chat;
+  };
+
+  it('has tools, calls and results as they were sent, and no field of another kind', () => {
+    const more = { tool_choice: 'auto', parallel_tool_calls: false };
+    const tools = [tool('look_up', { parameters: { a: 1 }, cache: true })];
+    expect(asked({ tools, ...more })).toEqual({ ...valid, tools, ...more });
+    const conversation = [...said([called({ index: 0 })]).messages, { ...result, name: 'x' }];
+    expect(asked({ messages: conversation })).toEqual({
+      ...valid,
+      messages: [
+        ...valid.messages,
+        { role: 'assistant', content: '', tool_calls: [called()] },
+        result,
+      ],
+    });
+  });
+
+  it('says nothing of them without tools', () => {
+    for (const tools of [undefined, null, []]) {
+      const more = { tool_choice: 'auto', parallel_tool_calls: true };
+      expect(asked({ tools, ...more })).toEqual(valid);
+    }
+    const absent = { tool_choice: null, parallel_tool_calls: null };
+    expect(asked({ tools: [tool()], ...absent })).toEqual({ ...valid, tools: [tool()] });
   });
 });
