@@ -22,7 +22,7 @@ describe('the timeline of a job', () => {
       { name: 'Locked', what: '8 credits are set aside.', at: LOCKED_AT },
       {
         name: 'Acknowledged, proven, settled',
-        what: 'By the worker 5zBs…L8yF. The worker signed the hash of its text. 3 credits charged, 5 returned.',
+        what: 'By the worker 5zBs…L8yF. The worker signed the hash of its text, and one that binds the question and any calls of tools. 3 credits charged, 5 returned.',
         at: LATER,
       },
     ]);

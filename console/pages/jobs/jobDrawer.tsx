@@ -65,6 +65,7 @@ function Overview({ job }: { job: ConsoleJob }) {
         ['Refund', refund_tx && <Transaction key="refund" signature={refund_tx} />],
         ['Escrow account', <Address key="pda" address={escrow_pda} />],
         ['Hash of the proven text', proof_hash && <code key="hash">{proof_hash}</code>],
+        ['Proven beside it', proof_hash === OF_NO_TEXT && ONLY_CALLS],
         [
           'Refundable from',
           timeout_at && job.completed_at === null && <Time key="t" time={timeout_at} />,
@@ -74,13 +75,18 @@ function Overview({ job }: { job: ConsoleJob }) {
   );
 }
 
+/** The sha256 of the empty text. */
+const OF_NO_TEXT = 'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const ONLY_CALLS =
+  'Calls of tools, as the text is empty. The ledger has the hash that binds them, and not the calls.';
+
 /** Why a job failed, in a sentence. */
 const FAILURES: Readonly<Record<NonNullable<ConsoleJob['failure_reason']>, string>> = {
   worker_error: 'No worker answered in full.',
   proof_missing: 'The answer came without a proof.',
   proof_invalid: "The proof was not the worker's, or not of this answer.",
   output_mismatch: 'The proof was of another text than the one delivered.',
-  empty_output: 'The answer had no text.',
+  empty_output: 'The answer was empty.',
   client_gone: 'The client left before its answer began.',
   lock_late: 'The credits were locked after the request had been given up.',
   context_length_exceeded: "The messages did not fit the model's context window.",

@@ -15,6 +15,10 @@ const DECISIONS = {
   expired: 'It was not decided in time. The charge stands.',
 } as const;
 
+/** The ledger has both hashes, and nothing of what they bind. */
+const PROOF =
+  'The worker signed the hash of its text, and one that binds the question and any calls of tools.';
+
 const step = (name: string, what: string, at: string | null): Step => ({ name, what, at });
 
 function endOf(job: ConsoleJob): Step {
@@ -44,7 +48,7 @@ export function stepsOf(job: ConsoleJob): Step[] {
     step('Locked', `${formatCount(job.locked_credits)} credits are set aside.`, job.created_at),
     ...together([
       step('Acknowledged', by, job.acknowledged_at),
-      step('Proven', 'The worker signed the hash of its text.', job.proven_at),
+      step('Proven', PROOF, job.proven_at),
       endOf(job),
     ]),
   ];
