@@ -13,6 +13,10 @@ export function countOf(value: number, thing: string): string {
   return `${formatCount(value)} ${value === 1 ? thing : `${thing}s`}`;
 }
 
+/** A number of calls of tools. */
+export const countOfCalls = (value: number): string =>
+  value === 1 ? '1 call of a tool' : `${formatCount(value)} calls of tools`;
+
 /** The first and last four characters of an address, which is what people compare. */
 export function shorten(text: string): string {
   return text.length <= 12 ? text : `${text.slice(0, 4)}…${text.slice(-4)}`;

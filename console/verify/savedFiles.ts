@@ -5,6 +5,7 @@ import {
   readRequest,
   SavedFileError,
 } from '@svc-inference/client/verify';
+import { countOf, countOfCalls } from '../design/formats.ts';
 import type { Fields } from './fields.ts';
 
 /** What a saved file changes in the form, and what it is in a sentence. */
@@ -52,9 +53,13 @@ function takeCard(file: string, content: string): Taken {
 
 function takeRequest(file: string, bytes: Uint8Array): Taken {
   const content = readRequest(bytes);
-  const count = content.chat.messages.length;
+  const { messages, tools } = content.chat;
+  const parts = [
+    countOf(messages.length, 'message'),
+    ...(Array.isArray(tools) ? [countOf(tools.length, 'tool')] : []),
+  ];
   return {
-    said: `${file} is a request with ${count === 1 ? 'one message' : `${count} messages`}.`,
+    said: `${file} is a request with ${parts.join(' and ')}.`,
     isUsed: true,
     change: (fields) => ({ ...fields, request: { file, content } }),
   };
@@ -64,11 +69,13 @@ function takeAnswer(file: string, bytes: Uint8Array): Taken {
   const saved = readAnswer(bytes);
   const { jobId, wallet, text = '', svc } = saved;
   const content = evidenceIn(saved);
-  const { output } = content;
+  const { output, details } = content;
   const limits = svc ? '' : ' It has no svc: only its job and its text are checked.';
   const what = output ? 'the answer' : 'the error';
+  const calls = details?.toolCalls.length ?? 0;
+  const compared = ` ${countOfCalls(calls)} ${calls === 1 ? 'is' : 'are'} compared.`;
   return {
-    said: `${file} is ${what} of ${jobId}.${limits}`,
+    said: `${file} is ${what} of ${jobId}.${limits}${calls > 0 ? compared : ''}`,
     isUsed: true,
     change: (fields) => ({
       ...fields,

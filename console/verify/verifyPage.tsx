@@ -7,6 +7,7 @@ import { CheckField, TextArea, TextField } from '../design/field.tsx';
 import { shorten } from '../design/formats.ts';
 import { ErrorNotice, Notice } from '../design/notice.tsx';
 import { PageHeader } from '../design/page.tsx';
+import { ToolCallBlock } from '../design/toolCall.tsx';
 import { Result } from '../verification/result.tsx';
 import { commandOf, type Request, type Verification, verify } from '../verification/verify.ts';
 import { type Fields, readAddress, requestOf, type TextName } from './fields.ts';
@@ -137,6 +138,11 @@ function FormFields(props: {
         />,
       )}
       {fields.hasText && whole(<TextArea rows={6} {...text('text', 'Text', ofText)} />)}
+      {fields.answer?.content.details?.toolCalls.map((call, index) => (
+        <div key={index} className={styles.whole}>
+          <ToolCallBlock call={call} number={index + 1} />
+        </div>
+      ))}
       {whole(<TextField {...line('receipt', 'Delivery receipt (optional)', ofReceipt)} />)}
       {fields.request && whole(<TextField {...line('salt', 'Salt of the request', ofSalt)} />)}
       {fields.request &&

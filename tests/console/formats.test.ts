@@ -9,6 +9,7 @@ import {
   formatMs,
   formatTime,
 } from '../../console/design/formats.ts';
+import { indentJson } from '../../console/design/indentJson.ts';
 import { deviceOf } from '../../console/pages/settings/device.ts';
 import { createRandom } from '../../testing/random.ts';
 
@@ -89,5 +90,28 @@ describe('the device of a session', () => {
     ['', 'unnamed'],
   ])('is what %s says', (userAgent, device) => {
     expect(deviceOf(userAgent)).toBe(device);
+  });
+});
+
+describe('the arguments of a call', () => {
+  it.each([
+    [
+      '{"a":[1,2.50,{}],"b" : "x{,\\"y" ,"c":[ ]}',
+      `{
+  "a": [
+    1,
+    2.50,
+    {}
+  ],
+  "b": "x{,\\"y",
+  "c": []
+}`,
+    ],
+    ['{"n":12345678901234567890}', '{\n  "n": 12345678901234567890\n}'],
+    ['{"cut":"of', '{"cut":"of'],
+    ['', ''],
+    ['['.repeat(34) + ']'.repeat(34), '['.repeat(34) + ']'.repeat(34)],
+  ])('are in lines where they are JSON, with values as written: %s', (written, shown) => {
+    expect(indentJson(written)).toBe(shown);
   });
 });

@@ -18,6 +18,7 @@ beforeAll(async () => {
 const JOB = 'job_0199f0a2c3d47e5f8a9b0c1d2e3f4a5b';
 const EMPTY: Fields = {
   ...{ named: '', wallet: '', hasText: false, text: '', receipt: '', salt: '' },
+  answerDetails: '',
   ...{ answer: undefined, request: undefined, card: undefined },
 };
 const ANSWER = JSON.stringify({
@@ -35,7 +36,29 @@ const take = (text: string | undefined, fields = EMPTY) => {
   return { said, isUsed, fields: change(fields) };
 };
 
+const HASH = '0'.repeat(64);
+const HALVES = { request_commitment: HASH, answer_details: HASH, output_hash: `sha256:${HASH}` };
+
 describe('a file that is given to Verify', () => {
+  it.each([
+    [1, ' 1 call of a tool is compared.'],
+    [2, ' 2 calls of tools are compared.'],
+  ])('is an answer whose %i calls are compared beside its text', (count, compared) => {
+    const calls = Array.from({ length: count }, (_, index) => ({
+      ...{ id: `call_${index}`, type: 'function', function: { name: 'f', arguments: '{}' } },
+    }));
+    const message = { role: 'assistant', content: null, tool_calls: calls };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    const answer = { ...JSON.parse(ANSWER), choices };
+    const { said, fields } = take(JSON.stringify({ ...answer, svc: { job_id: JOB, ...HALVES } }));
+    expect(said).toBe(`a.json is the answer of ${JOB}.${compared}`);
+    const held = (fields.answer as { content: { details: { toolCalls: object[] } } }).content;
+    expect(held.details.toolCalls[0]).toEqual({ id: 'call_0', name: 'f', arguments: '{}' });
+
+    const unproven = take(JSON.stringify({ ...answer, svc: null })).said;
+    expect(unproven).toMatch(/It has no svc: only its job and its text are checked\.$/);
+  });
+
   it('is an error of a job, whose text is not compared', () => {
     const { said, fields } = take(JSON.stringify({ error: {}, svc: { job_id: JOB } }));
     expect(said).toBe(`a.json is the error of ${JOB}.`);
