@@ -1,4 +1,5 @@
 import type { ConsoleModel } from '../../api/contracts/index.ts';
+import type { toolCallsAsJson } from '../../programs/client/statement.ts';
 
 /** The cheapest model that a worker hosts at present; of none, the cheapest of all. */
 export function trialModel(models: readonly ConsoleModel[] = []): string {
@@ -8,6 +9,20 @@ export function trialModel(models: readonly ConsoleModel[] = []): string {
   return (byPrice.find(({ svc }) => svc.active_workers > 0) ?? byPrice[0])?.id ?? 'MODEL';
 }
 
+/** Of a conversation. An answer with calls has null for no text, and each call's result follows. */
+interface Message {
+  readonly role: string;
+  readonly content: string | null;
+  readonly tool_calls?: ReturnType<typeof toolCallsAsJson>;
+  readonly tool_call_id?: string;
+}
+
+/** A function that an answer may call. */
+export interface Tool {
+  readonly type: 'function';
+  readonly function: { readonly name: string };
+}
+
 /**
  * A chat completion as the pages ask for one. Its fields stand in the order in which the official Python
  * client sends them, so that all code that is shown sends the same bytes.
@@ -15,11 +30,13 @@ export function trialModel(models: readonly ConsoleModel[] = []): string {
 export interface CompletionRequest {
   readonly model: string;
   readonly stream?: true;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly Message[];
   readonly max_tokens?: number;
   readonly seed?: number;
   readonly stop?: readonly string[];
   readonly temperature?: number;
+  readonly tool_choice?: 'none' | 'auto' | 'required' | Tool;
+  readonly tools?: readonly Tool[];
   readonly top_p?: number;
   /** The most that may be locked. No other service has this field. */
   readonly max_credits?: number;
@@ -74,8 +91,9 @@ function python({ publicUrl, apiKey, request }: Sample): string[] {
     '',
     `client = OpenAI(base_url=${text(`${publicUrl}/v1`)}, api_key=${text(apiKey)})`,
     `${stream ? 'stream' : 'answer'} = client.chat.completions.create(`,
-    // What JSON has of these fields, Python writes the same.
-    ...Object.entries(fields).map(([name, value]) => `    ${name}=${literal(value, '    ')},`),
+    ...Object.entries(fields).map(
+      ([name, value]) => `    ${name}=${inPython(literal(value, '    '))},`,
+    ),
     ...(stream ? ['    stream=True,'] : []),
     ...(max_credits ? [`    extra_body={"max_credits": ${max_credits}},`] : []),
     ')',
@@ -83,7 +101,9 @@ function python({ publicUrl, apiKey, request }: Sample): string[] {
       ? [
           'for chunk in stream:',
           '    if chunk.choices:',
-          '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
+          request.tools
+            ? '        print(chunk.choices[0].delta)'
+            : '        print(chunk.choices[0].delta.content or "", end="", flush=True)',
         ]
       : ['print(answer.choices[0].message.content)']),
   ];
@@ -107,7 +127,9 @@ function typescript({ publicUrl, apiKey, request }: Sample): string[] {
     ...(request.stream
       ? [
           'for await (const chunk of stream) {',
-          "  process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
+          request.tools
+            ? '  console.log(chunk.choices[0]?.delta);'
+            : "  process.stdout.write(chunk.choices[0]?.delta.content ?? '');",
           '}',
         ]
       : ['console.log(answer.choices[0]?.message.content);']),
@@ -120,6 +142,12 @@ const text = (value: string) => JSON.stringify(value);
 function literal(value: unknown, margin: string): string {
   return JSON.stringify(value, undefined, margin).replaceAll('\n', `\n${margin}`);
 }
+
+const IN_PYTHON: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
+
+/** JSON as Python writes it: three words differ, outside of texts. */
+const inPython = (json: string) =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"|true|false|null/g, (token) => IN_PYTHON[token] ?? token);
 
 /** For a shell. */
 function quote(text: string): string {

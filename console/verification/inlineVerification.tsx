@@ -1,3 +1,4 @@
+import { evidenceIn, readAnswer } from '@svc-inference/client/verify';
 import { useMutation } from '@tanstack/react-query';
 import { useConfig, useExplorer, verifyLink } from '../data/ledger.ts';
 import { Button } from '../design/button.tsx';
@@ -10,21 +11,21 @@ import { type Request, verify } from './verify.ts';
 export default function InlineVerification(props: {
   job: string;
   wallet: string;
-  text?: string | undefined;
-  receipt?: string | undefined;
+  /** The stream as it came, to be compared. */
+  answer?: string | undefined;
 }) {
-  const { job, wallet, text, receipt } = props;
+  const { job, wallet, answer } = props;
   const config = useConfig();
   const explorer = useExplorer();
-  const verification = useMutation({ mutationFn: verify });
+  const verification = useMutation({
+    mutationFn: (request: Request) => verify({ ...request, ...comparedIn(answer) }),
+  });
   if (config === undefined) return null;
   const request: Request = {
     rpcUrl: config.rpc_url ?? '',
     programId: config.program_id,
     named: job,
     wallet,
-    text,
-    receipt,
   };
   return (
     <Stack>
@@ -35,7 +36,7 @@ export default function InlineVerification(props: {
           pending={verification.isPending && 'Verifying…'}
           onClick={() => verification.mutate(request)}
         >
-          {text === undefined ? 'Verify' : 'Verify this answer'}
+          {answer === undefined ? 'Verify' : 'Verify this answer'}
         </Button>
         <a href={verifyLink(job, { rpc: config.rpc_url, program: config.program_id, wallet })}>
           Verify by another node
@@ -52,4 +53,12 @@ export default function InlineVerification(props: {
       )}
     </Stack>
   );
+}
+
+/** What an answer gives to compare: its text, and with its `svc` what it says of itself and its calls. */
+function comparedIn(answer: string | undefined): Partial<Request> {
+  if (answer === undefined) return {};
+  const saved = readAnswer(answer);
+  const content = evidenceIn(saved);
+  return { text: saved.text, receipt: content.receipt, answer: { file: saved.jobId, content } };
 }

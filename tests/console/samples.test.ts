@@ -36,6 +36,8 @@ class OpenAI:
 `;
 
 const HARD = `It's "two" lines\nwith \\ $HOME \`id\` 'quotes' and ünïcode 😀 \u2028\u0001\u007f.`;
+const PARAMETERS = { additionalProperties: false, default: null, title: HARD, uniqueItems: true };
+const TOOL = { type: 'function', function: { name: 'a_tool', parameters: PARAMETERS } } as const;
 const REQUESTS = [
   ['every field', 256],
   ['model and messages', undefined],
@@ -47,12 +49,21 @@ const requestOf = (limit: number | undefined): CompletionRequest => ({
   messages: [
     { role: 'system', content: HARD },
     { role: 'user', content: `${HARD} And so on.` },
+    {
+      ...{ role: 'assistant', content: null },
+      tool_calls: [
+        { id: 'c', type: 'function', function: { name: 'a_tool', arguments: '{"is":null}' } },
+      ],
+    },
+    { role: 'tool', content: 'true "false" null', tool_call_id: 'c' },
   ],
   ...(limit !== undefined && {
     max_tokens: limit,
     seed: -9_007_199_254_740_991,
     stop: ['\n\n', HARD],
     temperature: 0.7,
+    tool_choice: { type: 'function', function: { name: 'a_tool' } },
+    tools: [TOOL],
     top_p: 1,
     max_credits: 2,
   }),

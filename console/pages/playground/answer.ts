@@ -1,5 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import type { ChatCompletionChunk, ErrorBody } from '../../../api/contracts/index.ts';
+import type { ToolCall } from '../../../programs/client/statement.ts';
+import { toolCallsIn } from '../../../programs/client/verify/answer/toolCalls.ts';
 import { API, send } from '../../data/request.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
 
@@ -8,6 +10,8 @@ export interface Answer {
   readonly text: string;
   /** What the model thought before. */
   readonly reasoning: string;
+  /** The calls of tools in it, as far as they have come. */
+  readonly calls: readonly ToolCall[];
   /** The stream as it came. */
   readonly stream: string;
   readonly state: 'running' | 'whole' | 'stopped' | 'failed';
@@ -23,6 +27,7 @@ export interface Answer {
 export const NO_ANSWER: Answer = {
   text: '',
   reasoning: '',
+  calls: [],
   stream: '',
   state: 'running',
   jobId: null,
@@ -70,22 +75,41 @@ export async function receiveAnswer(
   show(current);
 }
 
-/** @throws StreamError with the service's words */
-function readChunk(
+/** A part of an answer, which has calls where tools were sent. */
+type Delta = ChatCompletionChunk['choices'][number]['delta'] & {
+  readonly tool_calls?: readonly object[] | undefined;
+};
+
+/**
+ * The answer with what one more chunk says.
+ *
+ * @throws StreamError with the service's words
+ * @throws SavedFileError for calls that one client may read otherwise than another
+ */
+export function readChunk(
   answer: Answer,
   chunk: ChatCompletionChunk | ErrorBody,
   elapsed: () => number,
 ): Partial<Answer> {
   if ('error' in chunk) throw new StreamError(chunk.error.message);
   const [choice] = chunk.choices;
-  const text = choice?.delta.content ?? '';
+  const delta: Delta = choice?.delta ?? {};
+  const text = delta.content ?? '';
+  const calls = delta.tool_calls ? withMore(answer.calls, delta.tool_calls) : answer.calls;
   return {
     text: answer.text + text,
-    reasoning: answer.reasoning + (choice?.delta.reasoning_content ?? ''),
-    firstTextMs: answer.firstTextMs ?? (text ? elapsed() : null),
+    reasoning: answer.reasoning + (delta.reasoning_content ?? ''),
+    calls,
+    firstTextMs: answer.firstTextMs ?? (text || calls.length > 0 ? elapsed() : null),
     finishReason: choice?.finish_reason ?? answer.finishReason,
     evidence: chunk.svc ?? answer.evidence,
   };
+}
+
+/** The calls with what more of them has come, as a saved stream is read. */
+function withMore(calls: readonly ToolCall[], more: readonly object[]): ToolCall[] {
+  const before = calls.map(({ id, ...called }, index) => ({ index, id, function: called }));
+  return toolCallsIn([before, more], true);
 }
 
 interface Piece {

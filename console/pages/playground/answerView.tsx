@@ -5,7 +5,7 @@ import { keyOf, useRead } from '../../data/queries.ts';
 import { RequestError } from '../../data/request.ts';
 import { Button } from '../../design/button.tsx';
 import { CopyButton } from '../../design/copy.tsx';
-import { formatMs } from '../../design/formats.ts';
+import { countOfCalls, formatMs } from '../../design/formats.ts';
 import { ErrorNotice, Loading, Notice } from '../../design/notice.tsx';
 import { onUse } from '../../design/onUse.tsx';
 import { Row } from '../../design/page.tsx';
@@ -18,7 +18,9 @@ import type { Answer } from './answer.ts';
 import styles from './playgroundPage.module.css';
 import { creditsOf } from './priceLine.tsx';
 import { SavedAnswer } from './savedAnswer.tsx';
+import { ToolCalls } from './toolCalls.tsx';
 import type { Turn } from './useConversation.ts';
+import type { Playground } from './usePlayground.ts';
 
 const InlineVerification = onUse(
   () => import('../../verification/inlineVerification.tsx'),
@@ -31,28 +33,29 @@ const OVER: readonly string[] = ['failed', 'refunded', 'disputed'];
 export function AnswerView(props: {
   turn: Turn;
   number: number;
-  mayAsk: boolean;
+  playground: Playground;
   /** Asks again for a price that was above the one shown. */
   onAgree: (credits: bigint) => void;
 }) {
-  const {
-    turn: { answer, request },
-    number,
-    mayAsk,
-    onAgree,
-  } = props;
+  const { turn, number, playground, onAgree } = props;
+  const { answer, request } = turn;
+  const { mayAsk } = playground;
   const { wallet } = useSignedIn();
   const job = useJob(answer);
+  const { calls } = answer;
+  const hasCalls = calls.length > 0;
   const isEnded = answer.state === 'whole' || answer.state === 'stopped';
   return (
     <div className={styles.answer}>
       <div role="log" aria-label={`Answer ${number}`} aria-busy={answer.state === 'running'}>
         {answer.reasoning && <p className={styles.reasoning}>{answer.reasoning}</p>}
         {answer.text && <Markdown text={answer.text} />}
-        {!answer.text && !answer.reasoning && answer.state === 'running' && (
+        {hasCalls && <p className="soft">It has {countOfCalls(calls.length)}.</p>}
+        {!answer.text && !answer.reasoning && !hasCalls && answer.state === 'running' && (
           <p className="soft">The answer comes here.</p>
         )}
       </div>
+      {hasCalls && <ToolCalls turn={turn} playground={playground} />}
       {answer.state === 'failed' && (
         <Failure error={answer.error} mayAsk={mayAsk} onAgree={onAgree} />
       )}
@@ -60,9 +63,9 @@ export function AnswerView(props: {
         <p className="soft">Stopped. What was written until then is charged, and nothing else.</p>
       )}
       <Facts answer={answer} job={job} />
-      {answer.text && isEnded && (
+      {(answer.text || hasCalls) && isEnded && (
         <Row>
-          <CopyButton text={answer.text} label="Copy the answer" />
+          {answer.text && <CopyButton text={answer.text} label="Copy the answer" />}
           <SavedAnswer answer={answer} request={request} />
         </Row>
       )}
@@ -73,7 +76,7 @@ export function AnswerView(props: {
             job={job.id}
             wallet={wallet}
             // More may have been proven than came before the stop.
-            text={answer.state === 'whole' ? answer.text : undefined}
+            answer={answer.state === 'whole' ? answer.stream : undefined}
           />
         </div>
       )}

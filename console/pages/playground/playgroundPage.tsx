@@ -16,7 +16,7 @@ import { type Playground, usePlayground } from './usePlayground.ts';
 
 export default function PlaygroundPage() {
   const playground = usePlayground();
-  const { catalog, keyState, conversation, settings, wrong } = playground;
+  const { catalog, keyState, conversation, settings, read } = playground;
   const [isCode, setCode] = useState(false);
   const message = useRef<HTMLTextAreaElement>(null);
   return (
@@ -57,7 +57,8 @@ export default function PlaygroundPage() {
         <SettingsFields
           models={catalog.data?.data ?? []}
           settings={settings}
-          wrong={wrong}
+          read={read}
+          hasTools={playground.hasTools}
           onChange={playground.changeSettings}
         />
       </div>

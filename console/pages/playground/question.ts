@@ -1,9 +1,11 @@
 import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { freeTokenLimit, lockCredits, type Price } from '../../../programs/client/pricing.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
+import { messagesOf, type Spoken } from './conversation.ts';
+import { readTools, type ToolSettings } from './tools.ts';
 
 /** How the model is asked, as it was entered. */
-export interface Settings {
+export interface Settings extends ToolSettings {
   readonly model: string;
   readonly tokens: string;
   readonly system: string;
@@ -22,6 +24,8 @@ export const FIRST_SETTINGS: Settings = {
   topP: '',
   seed: '',
   stop: '',
+  tools: '',
+  toolChoice: '',
 };
 
 type Options = Omit<CompletionRequest, 'model' | 'stream' | 'messages' | 'max_credits'>;
@@ -34,7 +38,10 @@ const STOPS_MAX = 16;
 const STOP_CHARACTERS_MAX = 256;
 
 /** What the settings add to a request, or a sentence at each field that cannot be sent. */
-export function readSettings(settings: Settings): {
+export function readSettings(
+  settings: Settings,
+  { hasTools }: { readonly hasTools: boolean },
+): {
   readonly options: Options;
   readonly wrong: Wrong;
 } {
@@ -43,6 +50,7 @@ export function readSettings(settings: Settings): {
   const stop = readStops(settings.stop);
   const temperature = readSampling(settings.temperature, 2);
   const topP = readSampling(settings.topP, 1);
+  const tools = hasTools ? readTools(settings) : {};
   const isSeed = SEED.test(seed) && Number.isSafeInteger(Number(seed));
   const isStop =
     stop.length <= STOPS_MAX && stop.every((one) => [...one].length <= STOP_CHARACTERS_MAX);
@@ -53,6 +61,7 @@ export function readSettings(settings: Settings): {
       ...(seed && { seed: Number(seed) }),
       ...(stop.length > 0 && { stop }),
       ...(temperature !== undefined && { temperature }),
+      ...tools.options,
       ...(topP !== undefined && { top_p: topP }),
     },
     wrong: {
@@ -60,6 +69,7 @@ export function readSettings(settings: Settings): {
       ...(seed && !isSeed && { seed: 'A whole number of at most 15 digits.' }),
       ...(!isStop && { stop: `At most ${STOPS_MAX}, of ${STOP_CHARACTERS_MAX} characters each.` }),
       ...(Number.isNaN(temperature) && { temperature: 'A number from 0 to 2.' }),
+      ...(tools.wrong && { tools: tools.wrong }),
       ...(Number.isNaN(topP) && { topP: 'A number from 0 to 1.' }),
     },
   };
@@ -81,19 +91,13 @@ function readStops(text: string): string[] {
     .map((line) => line.replaceAll(/\\[nt\\]/g, (written) => ESCAPES[written] ?? written));
 }
 
-/** What a turn of the conversation gives to those behind it. */
-interface Spoken {
-  readonly prompt: string;
-  readonly answer: { readonly text: string };
-}
-
 /**
  * The request that asks this behind these turns.
  *
  * @param ceiling.maxCredits the price that was shown: the service locks no more
  */
 export function requestOf(
-  { prompt, before }: { readonly prompt: string; readonly before: readonly Spoken[] },
+  { prompt, before }: Pick<Spoken, 'prompt'> & { readonly before: readonly Spoken[] },
   { model, system, options }: { readonly model: string; system: string; options: Options },
   ceiling: { readonly maxCredits: bigint | undefined },
 ): CompletionRequest {
@@ -102,18 +106,18 @@ export function requestOf(
     stream: true,
     messages: [
       ...(system.trim() ? [{ role: 'system', content: system }] : []),
-      // Templates of models refuse two questions in a row.
-      ...before
-        .filter(({ answer }) => answer.text !== '')
-        .flatMap((turn) => [
-          { role: 'user', content: turn.prompt },
-          { role: 'assistant', content: turn.answer.text },
-        ]),
-      { role: 'user', content: prompt },
+      ...messagesOf(before),
+      ...(prompt === null ? [] : [{ role: 'user', content: prompt }]),
     ],
-    ...options,
+    ...(prompt === null ? freeOptions(options) : options),
     ...(ceiling.maxCredits !== undefined && { max_credits: Number(ceiling.maxCredits) }),
   };
+}
+
+/** Behind results, a choice that forces a call would have it made again, without an end. */
+function freeOptions(options: Options): Options {
+  const { tool_choice: choice, ...rest } = options;
+  return choice === 'none' || choice === 'auto' ? options : rest;
 }
 
 /** A model's price as the client computes with it. */

@@ -2,15 +2,23 @@ import type { ConsoleModel } from '../../../api/contracts/index.ts';
 import { SelectField, TextArea, TextField } from '../../design/field.tsx';
 import styles from './playgroundPage.module.css';
 import type { readSettings, Settings } from './question.ts';
+import { choicesOf } from './tools.ts';
 
 /** How the model is asked. What is empty is left to the service. */
 export function SettingsFields(props: {
   models: readonly ConsoleModel[];
   settings: Settings;
-  wrong: ReturnType<typeof readSettings>['wrong'];
+  read: ReturnType<typeof readSettings>;
+  hasTools: boolean;
   onChange: (changes: Partial<Settings>) => void;
 }) {
-  const { models, settings, wrong, onChange } = props;
+  const {
+    models,
+    settings,
+    read: { options, wrong },
+    hasTools,
+    onChange,
+  } = props;
   const field = (name: keyof Settings, label: string) => ({
     label,
     value: settings[name],
@@ -38,6 +46,23 @@ export function SettingsFields(props: {
         hint="One a line. \n is a new line, \t a tab and \\ a backslash."
         {...field('stop', 'Stop sequences')}
       />
+      {hasTools && (
+        <>
+          <TextArea
+            rows={6}
+            isCode
+            hint="A preview. The list as JSON, of functions that the answer may call."
+            {...field('tools', 'Tools')}
+          />
+          {options.tools && (
+            <SelectField
+              options={choicesOf(options.tools)}
+              hint="One that forces a call is left out behind results."
+              {...field('toolChoice', 'Choice of a tool')}
+            />
+          )}
+        </>
+      )}
     </section>
   );
 }

@@ -29,11 +29,17 @@ export function TurnView(props: {
         />
       ) : (
         <div className={styles.question}>
-          <p className={styles.prompt}>{turn.prompt}</p>
+          {turn.prompt === null ? (
+            <p className="soft">The results of the calls above.</p>
+          ) : (
+            <p className={styles.prompt}>{turn.prompt}</p>
+          )}
           <Row>
-            <Button size="small" kind="quiet" onClick={() => setEdited(true)}>
-              Edit
-            </Button>
+            {turn.prompt !== null && (
+              <Button size="small" kind="quiet" onClick={() => setEdited(true)}>
+                Edit
+              </Button>
+            )}
             <Button size="small" kind="quiet" disabled={!canRepeat} onClick={() => askAgain(turn)}>
               Repeat
             </Button>
@@ -53,7 +59,7 @@ export function TurnView(props: {
       <AnswerView
         turn={turn}
         number={number}
-        mayAsk={mayAsk}
+        playground={playground}
         onAgree={(credits) =>
           repeat(turn, { request: { ...turn.request, max_credits: Number(credits) } })
         }
@@ -74,7 +80,7 @@ function PromptEditor(props: {
     canRepeat,
     onDone,
   } = props;
-  const [prompt, setPrompt] = useState(turn.prompt);
+  const [prompt, setPrompt] = useState(turn.prompt ?? '');
   const isEmpty = prompt.trim() === '';
   return (
     <div className={styles.question}>

@@ -4,12 +4,12 @@ import { readAgain } from '../../data/queries.ts';
 import type { CompletionRequest } from '../../data/samples.ts';
 import { onLeavingWallet } from '../../data/sessionEnd.ts';
 import { type Answer, NO_ANSWER, receiveAnswer } from './answer.ts';
+import { endedAt, type Spoken } from './conversation.ts';
 import { FIRST_SETTINGS, type Settings } from './question.ts';
 
 /** A question with its answer. */
-export interface Turn {
+export interface Turn extends Spoken {
   readonly id: number;
-  readonly prompt: string;
   /** What was sent for the answer; the question may have been edited since. */
   readonly request: CompletionRequest;
   readonly answer: Answer;
@@ -60,6 +60,15 @@ function changeTurn(id: number, changes: Partial<Turn>): void {
   }));
 }
 
+/** Ends what only goes on from the calls of this turn, as they go. */
+function endAt(id: number): void {
+  change(({ turns }) => {
+    const kept = endedAt(turns, id);
+    for (const one of turns) if (!kept.includes(one)) running.get(one.id)?.abort();
+    return { turns: kept };
+  });
+}
+
 /** The conversation of this tab. It is kept until its page is left, which asks first, or its wallet leaves. */
 export function useConversation() {
   const client = useQueryClient();
@@ -84,22 +93,24 @@ export function useConversation() {
     change,
     changeTurn,
     /** Asks at the end of the conversation. */
-    ask(prompt: string, request: CompletionRequest) {
+    ask(prompt: string | null, request: CompletionRequest) {
       const id = ++lastId;
-      change(({ turns }) => ({
-        draft: '',
-        turns: [...turns, { id, prompt, request, answer: NO_ANSWER }],
+      change(({ turns, draft }) => ({
+        draft: prompt === null ? draft : '',
+        turns: [...turns, { id, prompt, request, answer: NO_ANSWER, results: [] }],
       }));
       void receive(id, request);
     },
-    /** Asks a turn again. Those behind it stay as they are. */
+    /** Asks a turn again. Those behind it stay as they are, but for what its calls led to. */
     repeat({ id }: Turn, changes: Partial<Turn> & Pick<Turn, 'request'>) {
-      changeTurn(id, { ...changes, answer: NO_ANSWER });
+      endAt(id);
+      changeTurn(id, { ...changes, answer: NO_ANSWER, results: [] });
       void receive(id, changes.request);
     },
     stop: ({ id }: Turn) => running.get(id)?.abort(),
     remove({ id }: Turn) {
       running.get(id)?.abort();
+      endAt(id);
       change(({ turns }) => ({ turns: turns.filter((turn) => turn.id !== id) }));
     },
     clear() {

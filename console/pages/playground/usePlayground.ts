@@ -24,11 +24,14 @@ export function usePlayground() {
   useEffect(() => {
     if (isProposed) changeSettings({ model: trialModel(models) });
   });
-  const { options, wrong } = readSettings(settings);
   const model = models.find(({ id }) => id === modelId);
+  const supported: readonly string[] = model?.svc.supported_parameters ?? [];
+  const hasTools = supported.includes('tools');
+  const read = readSettings(settings, { hasTools });
+  const { options, wrong } = read;
   const price =
     model && wrong.tokens === undefined ? boundsOf(priceOf(model), options.max_tokens) : undefined;
-  const make = (prompt: string, before: readonly Turn[]) =>
+  const make = (prompt: string | null, before: readonly Turn[]) =>
     requestOf(
       { prompt, before },
       { model: modelId, system: settings.system, options },
@@ -43,7 +46,8 @@ export function usePlayground() {
     catalog,
     keyState,
     settings,
-    wrong,
+    read,
+    hasTools,
     price,
     next,
     mayAsk,
@@ -51,6 +55,8 @@ export function usePlayground() {
     isRunning: running !== undefined,
     canAsk: mayAsk && draft.trim() !== '',
     send: () => ask(draft, next),
+    /** Sends the results of the last turn's calls, so that its answer goes on. */
+    sendResults: () => ask(null, make(null, turns)),
     /** Asks a turn again with the settings as they are now. */
     askAgain: (turn: Turn, prompt = turn.prompt) =>
       repeat(turn, { prompt, request: make(prompt, turns.slice(0, turns.indexOf(turn))) }),

@@ -171,6 +171,12 @@ describeInBrowser('the playground', (openScene) => {
     await button('New conversation').click();
     const body = await ask('save');
     await turn(1).getByText('2 credits (0.02 USDC) charged per request').waitFor();
+    await button('Verify this answer', turn(1)).click();
+    const checks = turn(1).getByRole('region', { name: 'Checks: delivery' }).locator('code');
+    await turn(1).getByRole('heading', { name: 'The job holds' }).waitFor();
+    expect(await checks.allTextContents()).toEqual([
+      ...['delivery.output', 'delivery.details', 'delivery.receipt', 'delivery.answer'],
+    ]);
     const link = page.getByRole('link', { name: 'Its verify link' });
     const verifyUrl = (await link.getAttribute('href')) ?? '';
     const saved = async (name: string): Promise<string> => {
