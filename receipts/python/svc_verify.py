@@ -712,11 +712,17 @@ def judge_limit(record, lock):
     if not record.model:
         return not_checkable(f"{differs}. The node does not show the context window.")
     # It is less only where the context window leaves no more. No text has more tokens than bytes.
-    size = sum(len(one["content"].encode()) for one in asked["chat"]["messages"])
+    size = len("".join(prompt_texts(asked["chat"])).encode())
     window = record.model["account"]["context_window_tokens"]
     if size + wanted > window and limit >= window - size:
         return None
     return fails(f"{differs}, though the context window leaves more.")
+
+def prompt_texts(chat):
+    """What the model reads: contents, and calls and tools as JSON."""
+    calls = [one["tool_calls"] for one in chat["messages"] if "tool_calls" in one]
+    as_json = map(canonical_json, [*calls, *([chat["tools"]] if "tools" in chat else [])])
+    return [*(one["content"] for one in chat["messages"]), *as_json]
 
 def free_token_limit(terms):
     """The limit of a request that names none: the most tokens for the price of one request."""
@@ -2450,7 +2456,10 @@ DECODER = decoder_of(None)
 
 # What becomes of each field, as in the vectors.
 REQUEST_FIELDS = {
-    "shaped": ["model", "messages", "stop", "response_format"],
+    "shaped": [
+        "model", "messages", "stop", "response_format", "tools", "tool_choice",
+        "parallel_tool_calls",
+    ],
     "nullable": ["temperature", "top_p", "frequency_penalty", "presence_penalty", "seed"],
     "emptyable": [
         "top_k", "min_p", "repetition_penalty", "reasoning_effort", "logit_bias",
@@ -2459,16 +2468,15 @@ REQUEST_FIELDS = {
     "left_out": [
         "stream", "stream_options", "max_tokens", "max_completion_tokens", "max_credits", "user",
         "store", "metadata", "service_tier", "safety_identifier", "prompt_cache_key",
-        "parallel_tool_calls",
     ],
     "off": {
-        "n": [1], "tools": [], "functions": [], "tool_choice": ["none"], "function_call": ["none"],
-        "logprobs": [False], "top_logprobs": [0], "best_of": [1], "prediction": [], "models": [],
+        "n": [1], "functions": [], "function_call": ["none"], "logprobs": [False],
+        "top_logprobs": [0], "best_of": [1], "prediction": [], "models": [],
         "guided_json": [], "guided_regex": [], "guided_choice": [], "guided_grammar": [],
         "modalities": [["text"]], "audio": [],
     },
-    "roles": ["system", "user", "assistant", "developer"],
-    "message_fields": ["role", "content", "refusal", "name", "tool_calls"],
+    "roles": ["system", "user", "assistant", "developer", "tool"],
+    "message_fields": ["role", "content", "refusal", "name", "tool_calls", "tool_call_id"],
 }
 
 def read_request(saved, max_bytes=BYTES_MAX):
@@ -2485,6 +2493,7 @@ def read_request(saved, max_bytes=BYTES_MAX):
     stop = [stop] if isinstance(stop, str) else stop
     given["stop"] = stop if isinstance(stop, list) and stop else None
     given["response_format"] = format_of(body.get("response_format"))
+    given.update(tool_fields_of(body))
     chat = {"model": model, "messages": [message_of(one) for one in messages]}
     chat.update({name: value for name, value in given.items() if value is not None})
     try:
@@ -2515,12 +2524,13 @@ def assert_taken(body, messages):
     is_one = isinstance(most, float) and isinstance(other, float) and most == other
     if most is not None and other is not None and not is_one:
         refused.append("max_completion_tokens")
-    if not all(is_off(field_of(one, "tool_calls"), []) for one in messages):
-        refused.append("tool_calls")
     if not all(field_of(one, "role") in REQUEST_FIELDS["roles"] for one in messages):
         refused.append("role")
     if refused:
-        raise VerifyError(f"{NO_REQUEST} The service refuses its {refused[0]}.")
+        raise refusal_of(refused[0])
+
+def refusal_of(name):
+    return VerifyError(f"{NO_REQUEST} The service refuses its {name}.")
 
 def is_off(value, off):
     return unless_empty(value) is None or any(is_same(value, one) for one in off)
@@ -2541,7 +2551,45 @@ def message_of(message):
     texts = list(map(text_of_part, content)) if isinstance(content, list) else [content]
     if not all(isinstance(text, str) for text in [role, *texts]):
         raise VerifyError(NO_REQUEST)
-    return {"role": "system" if role == "developer" else role, "content": joined(texts)}
+    named = {"role": "system" if role == "developer" else role, "content": joined(texts)}
+    return {**named, **call_fields_of(message, role)}
+
+def call_fields_of(message, role):
+    """The calls of an assistant's message, or whose result a tool's is."""
+    calls, call_id = unless_empty(message.get("tool_calls")), message.get("tool_call_id")
+    if calls is not None and not (role == "assistant" and isinstance(calls, list)):
+        raise refusal_of("tool_calls")
+    if role != "tool":
+        return {} if calls is None else {"tool_calls": list(map(sent_call, calls))}
+    if not isinstance(call_id, str):
+        raise refusal_of("tool_call_id")
+    return {"tool_call_id": call_id}
+
+def sent_call(sent):
+    """Without the fields that streams have beside these."""
+    called = field_of(sent, "function")
+    kept = {name: field_of(called, name) for name in ("name", "arguments")}
+    if field_of(sent, "type") != "function":
+        raise refusal_of("tool_calls")
+    if not all(isinstance(text, str) for text in [sent.get("id"), *kept.values()]):
+        raise refusal_of("tool_calls")
+    return {"id": sent["id"], "type": "function", "function": kept}
+
+def tool_fields_of(body):
+    """What a worker is given of the tools that a request offers: nothing where it offers none."""
+    tools = unless_empty(body.get("tools"))
+    choice = unless_empty(without_prototype(body.get("tool_choice"), "function"))
+    if tools is None:
+        if choice in (None, "none", "auto"):
+            return {}
+        raise refusal_of("tool_choice")
+    if not isinstance(tools, list):
+        raise refusal_of("tools")
+    return {
+        "tools": [without_prototype(one, "function", "parameters") for one in tools],
+        "tool_choice": choice,
+        "parallel_tool_calls": unless_empty(without_prototype(body.get("parallel_tool_calls"))),
+    }
 
 def text_of_part(part):
     """The service refuses any other: a picture that is left out would seem to be proven."""
@@ -2557,23 +2605,17 @@ def joined(texts):
 
 def format_of(value):
     """Text is the form of every answer."""
-    shape = unless_empty(without_prototype(value))
-    if not isinstance(shape, dict):
-        return shape
-    if shape.get("type") == "text":
-        return None
-    schema = without_prototype(shape.get("json_schema"))
-    if isinstance(schema, dict):
-        if "schema" in schema:
-            schema = {**schema, "schema": without_prototype(schema["schema"])}
-        shape = {**shape, "json_schema": schema}
-    return shape
+    shape = unless_empty(without_prototype(value, "json_schema", "schema"))
+    return None if field_of(shape, "type") == "text" else shape
 
-def without_prototype(value):
-    """The service drops a field of this name where it knows the object."""
+def without_prototype(value, *path):
+    """The service drops a field of this name where it knows the object: here, and along a path."""
     if not isinstance(value, dict):
         return value
-    return {name: held for name, held in value.items() if name != "__proto__"}
+    kept = {name: held for name, held in value.items() if name != "__proto__"}
+    if path and path[0] in kept:
+        kept[path[0]] = without_prototype(kept[path[0]], *path[1:])
+    return kept
 
 def unless_empty(value):
     return None if isinstance(value, (list, dict)) and not value else value

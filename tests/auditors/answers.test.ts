@@ -7,7 +7,7 @@ import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestField
 import { SavedFileError } from '../../programs/client/verify/answer/savedFile.ts';
 import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts';
 import { createRandom } from '../../testing/random.ts';
-import { drawBody, givenToWorker } from '../receipts/pythonRequests.ts';
+import { drawAsked, givenToWorker } from '../receipts/pythonRequests.ts';
 import { COMMITTED, JOB_CASES } from '../receipts/vectors/committed.ts';
 import { judgeJob } from '../receipts/vectors/runCase.ts';
 
@@ -109,17 +109,19 @@ describe('a saved answer', () => {
 });
 
 const random = createRandom();
+const TOOL_FIELDS = ['tools', 'tool_choice', 'parallel_tool_calls'];
 
 describe(`a saved request (seed ${random.seed})`, () => {
   it('is read as the service reads what is sent', () => {
     const seen = new Set<string>();
     for (let count = 0; count < 1_000; count += 1) {
-      const sent = drawBody(random);
-      const given = canonicalJson(givenToWorker(sent));
-      expect({ sent, chat: canonicalJson(readRequest(sent).chat) }).toEqual({ sent, chat: given });
-      for (const field of Object.keys(JSON.parse(given))) seen.add(field);
+      const { body, given } = drawAsked(random);
+      const chat = canonicalJson(readRequest(body).chat);
+      expect({ body, chat }).toEqual({ body, chat: canonicalJson(given) });
+      for (const field of Object.keys(given)) seen.add(field);
     }
-    expect([...seen].sort()).toEqual(['messages', 'model', ...PASSED_FIELDS].sort());
+    const all = ['messages', 'model', ...PASSED_FIELDS, ...TOOL_FIELDS];
+    expect([...seen].sort()).toEqual(all.sort());
   });
 
   it('refuses what the service refuses, and leaves out what it leaves out', () => {
@@ -138,6 +140,17 @@ describe(`a saved request (seed ${random.seed})`, () => {
       expect([field, readRequest(bodyWith(field, 1))]).toMatchObject([field, { unknown: [] }]);
       if (/^stream/.test(field)) continue;
       expect(givenToWorker(bodyWith(field, 1))).toEqual(JSON.parse(JSON.stringify(nothing)));
+    }
+    for (const [field, value] of [
+      ...TOOL_FIELDS.map((one) => [one, {}]),
+      ['tool_choice', 'none'],
+    ]) {
+      const without = bodyWith(String(field), value);
+      for (const read of [givenToWorker, (body: string) => readRequest(body).chat]) {
+        expect(JSON.parse(JSON.stringify(read(without)))).toEqual(
+          JSON.parse(JSON.stringify(nothing)),
+        );
+      }
     }
     const other = { role: 'user', content: '?', prefix: true };
     expect(readRequest(bodyWith('messages', [other, other])).unknown).toContain('messages.prefix');

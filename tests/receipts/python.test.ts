@@ -20,7 +20,7 @@ import { createRandom } from '../../testing/random.ts';
 import { TEXT_ALONE } from '../../testing/textAlone.ts';
 import { createKinds } from '../programs/support/signatures/kinds.ts';
 import { createSigners } from '../programs/support/signatures/signers.ts';
-import { drawBody, givenToWorker } from './pythonRequests.ts';
+import { drawAsked } from './pythonRequests.ts';
 import { runInPython, verifyInPython } from './runInPython.ts';
 
 const random = createRandom();
@@ -85,17 +85,19 @@ needs('python3-cryptography').describe(title, () => {
     expect(await run('canonical_json', cases)).toEqual(asExpected(COUNT));
   });
 
-  it('makes of a body what the API gives to a worker', async () => {
+  it('makes of a body what a worker is given', async () => {
     const cases = Array.from({ length: COUNT }, () => {
-      const body = drawBody(random);
+      const { body, given } = drawAsked(random);
       const token_limit = 1 + random.below(9_000);
       const salt = random.bytes(32);
-      const commitment = requestCommitment(salt, { ...givenToWorker(body), token_limit });
+      const commitment = requestCommitment(salt, { ...given, token_limit });
       return {
         input: { request: body, salt: bytesToHex(salt), token_limit },
         expected: { commitment: bytesToHex(commitment) },
       };
     });
+    const withTools = cases.filter(({ input }) => input.request.includes('tool_0'));
+    expect(withTools.length).toBeGreaterThan(COUNT / 4);
     expect(await run('request', cases)).toEqual(asExpected(COUNT));
   });
 

@@ -2,14 +2,47 @@ import { parseChatCompletion } from '../../api/contracts/chatCompletion.ts';
 import { chatForWorker } from '../../api/jobs/admission.ts';
 import type { PassedField } from '../../common/workerProtocol.ts';
 import { parseJson } from '../../programs/client/parseJson.ts';
+import type { Json } from '../../programs/client/proof.ts';
 import type { Random } from '../../testing/random.ts';
 
 /** What the API makes of a body for a worker. @throws ApiError for a body that it refuses */
 export const givenToWorker = (body: string) => chatForWorker(parseChatCompletion(parseJson(body)));
 
-/** A body that the API takes: any of its fields, in any form that clients send. */
-export function drawBody(random: Random): string {
-  const body = {
+/** A body, and what a worker is given of it. */
+interface Asked {
+  readonly body: string;
+  readonly given: Readonly<Record<string, Json>>;
+}
+
+/**
+ * A body that the API takes, with any of its fields in any form that clients send, and what the API
+ * makes of it. To some, tools are added in such forms, and to what the worker is given as they are.
+ */
+export function drawAsked(random: Random): Asked {
+  const plain = drawPlain(random);
+  const given = givenToWorker(asText(plain)) as Body;
+  if (random.below(2) === 0) return { body: spelled(random, plain), given };
+  const { sent, kept } = drawTools(random);
+  return { body: spelled(random, joined(plain, sent)), given: joined(given, kept) };
+}
+
+type Body = Readonly<Record<string, Json>> & { readonly messages: readonly Json[] };
+
+const joined = (body: Body, more: Body): Body => ({
+  ...body,
+  ...more,
+  messages: [...body.messages, ...more.messages],
+});
+
+const spelled = (random: Random, body: object): string =>
+  `${random.below(4) === 0 ? ' \n' : ''}${asText(body, random.below(2))}`;
+
+/** A field of this name is an object's own only as JSON. */
+const asText = (body: object, indent = 0): string =>
+  JSON.stringify(body, null, indent).replaceAll('"proto"', '"__proto__"');
+
+function drawPlain(random: Random): Body {
+  return {
     model: 'qwen3-8b',
     messages: Array.from({ length: 1 + random.below(4) }, () => drawMessage(random)),
     ...Object.fromEntries(
@@ -18,17 +51,81 @@ export function drawBody(random: Random): string {
       ),
     ),
   };
-  // A field of this name is an object's own only as JSON.
-  const text = JSON.stringify(body, null, random.below(2)).replaceAll('"proto"', '"__proto__"');
-  return `${random.below(4) === 0 ? ' \n' : ''}${text}`;
 }
+
+/** Tools, and messages with calls and a result, as they are sent and as a worker is given them. */
+function drawTools(random: Random): { sent: Body; kept: Body } {
+  const tools = Array.from({ length: 1 + random.below(3) }, (_, at) => ({
+    type: 'function',
+    ...pick(random, [{}, { cache: { proto: at } }]),
+    function: {
+      name: `tool_${at}`,
+      ...pick(random, [{}, { description: pick(random, TEXTS) }]),
+      ...pick(random, [{}, { strict: null }, { strict: true, note: [] }]),
+      ...pick(random, [{}, { parameters: null }, { parameters: { properties: { proto: {} } } }]),
+    },
+  }));
+  const calls = Array.from({ length: 1 + random.below(2) }, (_, at) => ({
+    ...{ id: `call_${at}`, type: 'function' },
+    function: { name: 'tool_0', arguments: pick(random, TEXTS) },
+  }));
+  const content = pick(random, TEXTS);
+  const choice = pick(random, [
+    ...['none', 'auto', 'required', null],
+    { type: 'function', function: { name: 'tool_0', proto: 1 }, proto: 1 },
+    { proto: 1 },
+  ]);
+  const parallel = pick(random, [true, false, null, [], {}]);
+  const isChosen = typeof choice === 'string' || (choice && 'type' in choice);
+  const kept = {
+    messages: [
+      { role: 'assistant', content, tool_calls: calls },
+      { role: 'tool', content, tool_call_id: 'call_0' },
+    ],
+    tools,
+    ...(isChosen && { tool_choice: withoutNames(choice) }),
+    ...(typeof parallel === 'boolean' && { parallel_tool_calls: parallel }),
+  };
+  const nothing = pick(random, [{}, { content: null }, { content: [] }, { content }]);
+  const parts = [{ type: 'text', text: content }];
+  const sent = {
+    messages: [
+      {
+        role: 'assistant',
+        ...(content === '' ? nothing : { content: pick(random, [content, parts]) }),
+        tool_calls: calls.map((call, index) => ({
+          ...{ ...call, index, proto: 1 },
+          function: { ...call.function, parsed: null },
+        })),
+      },
+      { role: 'tool', content: parts, tool_call_id: 'call_0', name: 'tool_0' },
+    ],
+    tools: tools.map((tool) => withNames(random, tool)),
+    ...{ tool_choice: choice, parallel_tool_calls: parallel },
+  };
+  return { sent: sent as unknown as Body, kept: parseJson(asText(kept)) as Body };
+}
+
+/** With names that the service drops. */
+function withNames<Tool extends { function: { parameters?: object | null } }>(
+  random: Random,
+  tool: Tool,
+): object {
+  const name = () => pick(random, [{}, { proto: { a: 1 } }]);
+  const { parameters, ...named } = tool.function;
+  const schema = parameters && { parameters: { ...name(), ...parameters } };
+  return { ...tool, ...name(), function: { ...name(), ...named, ...(schema ?? tool.function) } };
+}
+
+const withoutNames = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (name, held) => (name === 'proto' ? undefined : held)));
 
 const pick = <Item>(random: Random, items: readonly Item[]): Item =>
   items[random.below(items.length)] as Item;
 
 const TEXTS = ['', 'Say hello.', ' é\u0301\r\n', '😀 "quoted" \\ \u2028', '\u0000\u001f\u007f'];
 
-function drawMessage(random: Random): object {
+function drawMessage(random: Random): Json {
   const parts = () =>
     Array.from({ length: random.below(3) }, () =>
       random.below(3) > 0
@@ -55,7 +152,14 @@ const NOTHING = [null, [], {}];
 const SCHEMA = { type: 'object', properties: { proto: { const: -0 } }, proto: { title: 'x' } };
 
 /** Fields that no engine gets. */
-type OtherField = 'stream' | 'max_tokens' | 'user' | 'tools' | 'n';
+type OtherField =
+  | 'stream'
+  | 'max_tokens'
+  | 'user'
+  | 'tools'
+  | 'tool_choice'
+  | 'parallel_tool_calls'
+  | 'n';
 
 /** Values of each field, those that mean nothing among them. */
 const FIELDS: Readonly<Record<PassedField | OtherField, readonly unknown[]>> = {
@@ -90,5 +194,7 @@ const FIELDS: Readonly<Record<PassedField | OtherField, readonly unknown[]>> = {
   max_tokens: [1, 500, null],
   user: ['somebody'],
   tools: [[], null],
+  tool_choice: ['none', ...NOTHING],
+  parallel_tool_calls: [true, 'x', ...NOTHING],
   n: [1],
 };

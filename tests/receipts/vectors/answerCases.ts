@@ -12,6 +12,7 @@ import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase } from './cases.ts';
 import { answerConditions } from './conditions/answers.ts';
 import { type Condition, conditionCases, honest } from './conditions/condition.ts';
+import { toolConditions } from './conditions/toolQuestions.ts';
 import { drawKeypair } from './draw.ts';
 import type { NodeCases } from './endedCases.ts';
 import { recordJobs } from './record.ts';
@@ -49,6 +50,7 @@ export async function answerCases(
       ...detailCases(random, answered),
       ...questionCases(random, first),
       ...laterCases(first, second),
+      ...toolConditions(third),
       ...cardCases([first, third, last], cards),
     ].map((one) => ({ ...one, isAll: true }));
     const rejected = others['a dispute that was rejected'].address;

@@ -3,6 +3,7 @@ import { bytesToHex } from '../../../programs/client/platform/bytes.ts';
 import type { JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
 import { type Dialogue, drawDialogue, withStatement } from './answeredJob.ts';
+import { drawWithTools } from './conditions/toolQuestions.ts';
 import { drawWords } from './draw.ts';
 import type { Body } from './requestForms.ts';
 
@@ -18,17 +19,19 @@ const DAY_SECONDS = 86_401;
 
 /** Some alone, some together, and some that ended otherwise. */
 export async function runJobs(random: Random, scene: JobScene) {
-  const lock = async (count: number, later?: Body): Promise<Dialogue[]> => {
+  /** @param later what the first of the jobs is given beside what is drawn */
+  const lock = async (count: number, later: Body = {}): Promise<Dialogue[]> => {
     const tokenLimit = 100 + random.below(9_000);
     const model = scene.service.model.id;
     const locked = await scene.lock({ count, tokenLimit });
-    const drawn = { model, tokenLimit, ...(later && { later }) };
-    return locked.map((one, at) => drawDialogue(random, { locked: one, at, ...drawn }));
+    return locked.map((one, at) =>
+      drawDialogue(random, { locked: one, at, model, tokenLimit, ...(at === 0 && { later }) }),
+    );
   };
   const alone = [...(await lock(1)), ...(await lock(1, { passed_later: drawWords(random) }))];
   const cards = { first: drawCard(random), later: drawCard(random) };
   await pin(scene, cards.first);
-  const together = await lock(3);
+  const together = await lock(3, drawWithTools(random) as unknown as Body);
   await pin(scene, cards.later);
   for (const { address, answering } of alone) await scene.complete(address, answering);
   await scene.completeTogether(

@@ -48,7 +48,7 @@ interface Drawn {
   readonly at: number;
   readonly model: string;
   readonly tokenLimit: number;
-  /** What a later service gives to a worker, too. */
+  /** What a worker is given, too, or in the place of what is drawn. */
   readonly later?: Body;
 }
 

@@ -1,7 +1,7 @@
 import type { JobCase } from './cases.ts';
 import { boundaries } from './conditions/boundaries.ts';
 import { callLies } from './conditions/callLies.ts';
-import { conditionCases, honest } from './conditions/condition.ts';
+import { type Condition, conditionCases, honest } from './conditions/condition.ts';
 import { endingConditions } from './conditions/endings.ts';
 import { eventLies } from './conditions/eventLies.ts';
 import { evidenceLies } from './conditions/evidenceLies.ts';
@@ -40,17 +40,16 @@ export interface NodeCases {
 /**
  * Jobs that ended in every way, seen through an honest node, and through nodes that lie.
  *
- * @param version of the jobs' transactions. Those of version 1 differ in the signed bytes alone, so
- *   only the lies about these are among them
+ * @param version of the jobs' transactions. Those of version 1 differ in the signed bytes alone.
+ *   Only lies about these are among them: of each job the first with the same verdicts
  */
 export async function endedCases(version: 0 | 1): Promise<NodeCases> {
   const scene = await createEndedJobs({ version });
   try {
     const { jobs, service } = scene;
     const node = await recordJobs(scene, Object.values(jobs));
-    const conditions = CONDITIONS.flatMap((of) => of({ jobs, service, node })).filter(
-      ({ isAll, is }) => version === 0 || (isAll && is.includes('history.signatures')),
-    );
+    const all = CONDITIONS.flatMap((of) => of({ jobs, service, node }));
+    const conditions = version === 0 ? all : firstOfEach(all.filter(isOfSigned));
     const whole = JOB_NAMES.map((name) => honest(name, jobs[name]));
     const name = version === 0 ? 'legacy' : 'version 1';
     return {
@@ -61,4 +60,13 @@ export async function endedCases(version: 0 | 1): Promise<NodeCases> {
   } finally {
     await scene.ledger.close();
   }
+}
+
+const isOfSigned = ({ isAll, is }: Condition): boolean =>
+  isAll === true && is.includes('history.signatures');
+
+/** Of the conditions of a job with the same verdicts the first. */
+function firstOfEach(conditions: readonly Condition[]): Condition[] {
+  const found = new Map(conditions.toReversed().map((one) => [`${one.job} ${one.is}`, one]));
+  return conditions.filter((one) => found.get(`${one.job} ${one.is}`) === one);
 }

@@ -1,8 +1,33 @@
+import type { Json } from '../../proof.ts';
+
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const fieldOf = (value: unknown, field: string): unknown =>
   isObject(value) ? value[field] : undefined;
+
+/** Without the fields that are undefined. */
+export const onlyGiven = (fields: object): Record<string, Json> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Null, an empty list and an empty object are as good as nothing. */
+export function unlessEmpty(value: unknown): unknown {
+  if (value === null) return undefined;
+  return typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value;
+}
+
+/**
+ * The service drops a field named `__proto__` where it knows the object: here, and along a path of
+ * fields.
+ */
+export function withoutPrototype(value: unknown, ...path: readonly string[]): unknown {
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([field]) => field !== '__proto__');
+  const [next, ...rest] = path;
+  return Object.fromEntries(
+    kept.map(([field, held]) => [field, field === next ? withoutPrototype(held, ...rest) : held]),
+  );
+}
 
 const SHOWN_MAX = 300;
 

@@ -9,3 +9,11 @@ export class SavedFileError extends Error {
     this.jobId = jobId;
   }
 }
+
+/** What a file is that is not the body of a request. */
+export const NO_REQUEST =
+  'It is no request: save the JSON body that was sent to /v1/chat/completions.';
+
+/** For a body with a field that the service refuses: it was sent to another one. */
+export const refusalOf = (field: string): SavedFileError =>
+  new SavedFileError(`${NO_REQUEST} The service refuses its ${field}.`);

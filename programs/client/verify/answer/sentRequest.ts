@@ -1,7 +1,9 @@
 import { canonicalJson, type Json } from '../../proof.ts';
-import { fieldOf, isObject } from './fields.ts';
+import type { toolCallsAsJson } from '../../statement.ts';
+import { fieldOf, onlyGiven, unlessEmpty, withoutPrototype } from './fields.ts';
 import { REQUEST_FIELDS } from './requestFields.ts';
-import { SavedFileError } from './savedFile.ts';
+import { NO_REQUEST, refusalOf, SavedFileError } from './savedFile.ts';
+import { callFieldsOf, toolFieldsOf } from './sentTools.ts';
 import { BYTES_MAX, decode, partHeaders, tryParse } from './text.ts';
 
 /** What was asked. */
@@ -21,13 +23,24 @@ export interface SentRequest {
 export interface SentChat {
   readonly [field: string]: Json | undefined;
   readonly model: string;
-  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly messages: readonly SentMessage[];
+}
+
+interface SentMessage {
+  readonly [field: string]: Json | undefined;
+  readonly role: string;
+  readonly content: string;
+  /** Of an assistant. */
+  readonly tool_calls?: ReturnType<typeof toolCallsAsJson>;
+  /** Of a tool. */
+  readonly tool_call_id?: string;
 }
 
 /**
  * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and keeps what a worker
  * is given. `developer` is read as `system`, parts of a text are joined, and what only concerns the
- * service is dropped. The order of fields and white space between them do not matter.
+ * service is dropped. So is what is said of tools where there are none. The order of fields and white
+ * space between them do not matter.
  *
  * @param saved JSON in UTF-8, or UTF-16 with its mark
  * @throws SavedFileError for what is no such body, or has no canonical form
@@ -46,6 +59,7 @@ export function readRequest(saved: Uint8Array | string, bytesMax = BYTES_MAX): S
     ...pick(body, REQUEST_FIELDS.emptyable, (value) => unlessEmpty(withoutPrototype(value))),
     ...pick(body, ['stop'], stopOf),
     ...pick(body, ['response_format'], formatOf),
+    ...toolFieldsOf(body),
   };
   assertCanonical(chat);
   const { shaped, nullable, emptyable, left_out, off, message_fields } = REQUEST_FIELDS;
@@ -73,28 +87,20 @@ function assertTaken(body: Record<string, unknown>, messages: readonly unknown[]
     (most !== null && other !== null && !(typeof most === 'number' && most === other)
       ? 'max_completion_tokens'
       : undefined) ??
-    (messages.every((one) => isOff(fieldOf(one, 'tool_calls'), [])) ? undefined : 'tool_calls') ??
     (messages.every((one) => roles.includes(fieldOf(one, 'role'))) ? undefined : 'role');
-  if (fault === undefined) return;
-  throw new SavedFileError(`${NO_REQUEST} The service refuses its ${fault}.`);
+  if (fault !== undefined) throw refusalOf(fault);
 }
 
 const isOff = (value: unknown, off: readonly unknown[]): boolean =>
   unlessEmpty(value ?? null) === undefined ||
   off.some((one) => JSON.stringify(one) === JSON.stringify(value));
 
-const isGiven = (field: [string, Json | undefined]): field is [string, Json] =>
-  field[1] !== undefined;
-
 function otherFields(value: object, known: readonly string[]): SentRequest['others'] {
   const others = Object.keys(value).filter(
     (field) => field !== '__proto__' && !known.includes(field),
   );
-  const given = pick(value, others, (one) => unlessEmpty(withoutPrototype(one)));
-  return Object.fromEntries(Object.entries(given).filter(isGiven));
+  return onlyGiven(pick(value, others, (one) => unlessEmpty(withoutPrototype(one))));
 }
-
-const NO_REQUEST = 'It is no request: save the JSON body that was sent to /v1/chat/completions.';
 
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined);
 
@@ -104,7 +110,7 @@ export function isRequest(saved: Uint8Array | string): boolean {
   return fieldOf(parsed?.value, 'messages') !== undefined;
 }
 
-function messageOf(message: unknown): SentChat['messages'][number] {
+function messageOf(message: unknown): SentMessage {
   const role = fieldOf(message, 'role');
   const content = fieldOf(message, 'content') ?? fieldOf(message, 'refusal') ?? '';
   const texts = Array.isArray(content) ? content.map(textOfPart) : [content];
@@ -112,7 +118,11 @@ function messageOf(message: unknown): SentChat['messages'][number] {
   if (typeof role !== 'string' || texts.some((text) => typeof text !== 'string')) {
     throw new SavedFileError(NO_REQUEST);
   }
-  return { role: role === 'developer' ? 'system' : role, content: texts.join('') };
+  return {
+    role: role === 'developer' ? 'system' : role,
+    content: texts.join(''),
+    ...callFieldsOf(message, role),
+  };
 }
 
 /** The service refuses any other: a picture that is left out would seem to be proven. */
@@ -130,28 +140,8 @@ function stopOf(stop: unknown): unknown {
 
 /** Text is the form of every answer. */
 function formatOf(value: unknown): unknown {
-  const format = unlessEmpty(withoutPrototype(value));
-  if (!isObject(format)) return format;
-  if (fieldOf(format, 'type') === 'text') return undefined;
-  const schema = fieldOf(format, 'json_schema');
-  if (!isObject(schema)) return format;
-  const inner = withoutPrototype(schema) as object;
-  const own = fieldOf(inner, 'schema');
-  return {
-    ...format,
-    json_schema: isObject(own) ? { ...inner, schema: withoutPrototype(own) } : inner,
-  };
-}
-
-/** The service drops a field of this name where it knows the object. */
-function withoutPrototype(value: unknown): unknown {
-  if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([field]) => field !== '__proto__'));
-}
-
-function unlessEmpty(value: unknown): unknown {
-  if (value === null) return undefined;
-  return typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value;
+  const format = unlessEmpty(withoutPrototype(value, 'json_schema', 'schema'));
+  return fieldOf(format, 'type') === 'text' ? undefined : format;
 }
 
 function pick(

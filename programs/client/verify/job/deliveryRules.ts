@@ -4,7 +4,13 @@ import type { Events } from '../../events.ts';
 import { formatJobId } from '../../jobId.ts';
 import { utf8 } from '../../platform/bytes.ts';
 import { freeTokenLimit } from '../../pricing.ts';
-import { parseReceipt, receiptMessage, requestCommitment, verifyHashed } from '../../proof.ts';
+import {
+  canonicalJson,
+  parseReceipt,
+  receiptMessage,
+  requestCommitment,
+  verifyHashed,
+} from '../../proof.ts';
 import { answerDetails, statementOf } from '../../statement.ts';
 import { shown } from '../answer/fields.ts';
 import { differenceOf } from '../answer/nearTexts.ts';
@@ -200,11 +206,19 @@ function judgeLimit(
   if (tokenLimit > wanted) return fails(`${differs}.`);
   if (!model) return notCheckable(`${differs}. The node does not show the context window.`);
   // No text has more tokens than bytes.
-  const bytes = chat.messages.reduce((sum, { content }) => sum + utf8(content).length, 0);
+  const bytes = utf8(promptTexts(chat).join('')).length;
   const window = model.contextWindowTokens;
   const isCut = bytes + wanted > window && tokenLimit >= window - bytes;
   return isCut ? undefined : fails(`${differs}, though the context window leaves more.`);
 }
+
+/** What the model reads: contents, and calls and tools as JSON. */
+const promptTexts = ({ messages, tools }: SentChat): string[] => [
+  ...messages.map(({ content }) => content),
+  ...[...messages.map((one) => one.tool_calls), tools].flatMap((one) =>
+    one === undefined ? [] : canonicalJson(one),
+  ),
+];
 
 /** An answer is cut off when its job has 15 s left. The ledger's Clock may be some seconds behind. */
 const CUT_SECONDS_MAX = 30n;
