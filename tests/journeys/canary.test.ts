@@ -169,6 +169,32 @@ describe('svc canary', () => {
     expect([workers.solving, workers.agreeing]).toEqual(expect.arrayContaining([...answering]));
   });
 
+  it('forces a tool where the service has them, and notes who called it', async () => {
+    const { address } = await service.addWallet(CREDITS);
+    const plan = {
+      ...{ modelId: service.model.id, wallet: address.toBase58(), questions: 3, seed: 7 },
+      ...{ rightMin: 0, interrupted: new AbortController().signal },
+    };
+    const config = loadConfig({ ...service.apiEnvironment, SVC_PREVIEW: 'tools' });
+    const found = async (worker: string) => {
+      const { workers: reports } = await startCanary(config, { ...plan, worker }, service.time);
+      const { rows } = await service.pool.query(
+        `select calls_tools, tools_called_at is not null as has_time
+         from service.canary_verdicts where worker = $1`,
+        [worker],
+      );
+      return { ...reports[0], ...rows[0] };
+    };
+    expect(await found(workers.agreeing)).toMatchObject({
+      ...{ answers_right: 3, tools_judged: 1, tools_called: 1, faults: [] },
+      ...{ calls_tools: true, has_time: true },
+    });
+    expect(await found(workers.talking)).toMatchObject({
+      ...{ tools_judged: 1, tools_called: 0, calls_tools: false, has_time: false },
+      faults: expect.arrayContaining(['called the tool in 0 of 1']),
+    });
+  });
+
   it('reports which worker failed and why, and how to suspend it', async () => {
     const { address: wallet } = await service.addWallet(CREDITS);
     await service.ledger.fundLamports(service.arbiter.publicKey, LAMPORTS_PER_SOL);
