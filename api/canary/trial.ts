@@ -1,8 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
+import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
 import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import type { FormatCheck } from '../format/formatCheck.ts';
-import { chatForWorker, promptTexts, quote } from '../jobs/admission.ts';
+import { chatForWorker, quote } from '../jobs/admission.ts';
 import { type AttemptOptions, type AttemptResult, runAttempt } from '../jobs/attempt.ts';
 import { type RefundServices, refundUnproven, refundWhenDue } from '../jobs/refund.ts';
 import { countOutput } from '../jobs/settlement.ts';

@@ -1,3 +1,4 @@
+import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
 import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS, TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
@@ -209,16 +210,6 @@ export function chatForWorker(request: ChatCompletionRequest): WorkerChat {
 /** What of a request its model reads. */
 type Asked = Pick<ChatCompletionRequest, 'messages' | 'tools'>;
 type Message = Asked['messages'][number];
-
-/** All that its model reads, calls and tools as JSON: so long the reading takes. */
-export function promptTexts({ messages, tools }: Asked): { content: string }[] {
-  return [
-    ...messages.map(({ content, tool_calls }) => ({
-      content: tool_calls ? content + JSON.stringify(tool_calls) : content,
-    })),
-    ...(tools ? [{ content: JSON.stringify(tools) }] : []),
-  ];
-}
 
 /**
  * What every chat template keeps of it. Some write schemas in a language of their own, and arguments

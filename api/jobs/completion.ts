@@ -1,6 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../common/format.ts';
+import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
 import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
 import { type Background, createBackground, within, withResolvers } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
@@ -21,7 +22,6 @@ import {
   chatForWorker,
   hasLockedNothing,
   leastPrompt,
-  promptTexts,
 } from './admission.ts';
 import type { AttemptResult, TextEvent, UnprovenResult } from './attempt.ts';
 import { type NewClaim, type RequestIdentity, replayAnswer } from './claim.ts';

@@ -4,6 +4,7 @@ import { countTokens, storeForRepeats } from '../../api/jobs/settlement.ts';
 import type { LockedJob } from '../../api/ledger/job.ts';
 import type { ProvenAnswer } from '../../api/ledger/proof.ts';
 import type { Logger } from '../../common/logger.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 
 const TOKEN_LIMIT = 100;
 /** Eight credits up to 45 tokens, and 4 for each 1,000 above. */
@@ -13,8 +14,10 @@ const model = {
 };
 const job = { id: 'job', model, tokenLimit: TOKEN_LIMIT, lockCredits: 8n } as LockedJob;
 
-const provenWith = (completionTokens: number) =>
-  ({ text: 'Hello.', reasoning: '', proof: { promptTokens: 7, completionTokens } }) as ProvenAnswer;
+const provenWith = (completionTokens: number, toolCalls: readonly ToolCall[] = []) => {
+  const said = { text: 'Hello.', reasoning: '', toolCalls };
+  return { ...said, proof: { promptTokens: 7, completionTokens } } as ProvenAnswer;
+};
 
 describe('the tokens of a settlement', () => {
   it.each([
@@ -31,6 +34,14 @@ describe('the tokens of a settlement', () => {
         cost: credits / 100,
         completion_tokens_details: { reasoning_tokens: 0 },
       },
+    });
+  });
+
+  it('are those of names and arguments, too', async () => {
+    const tokens = { output: async (_model: string, text: string) => text.length };
+    const calls = [{ id: 'call_1', name: 'tide', arguments: '{"at":6}' }];
+    expect(await countTokens(tokens, job, provenWith(90, calls))).toMatchObject({
+      countedTokens: 'Hello.'.length + 'tide{"at":6}'.length,
     });
   });
 

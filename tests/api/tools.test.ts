@@ -216,7 +216,7 @@ describe('the task of a request with tools', () => {
     return chat;
   };
 
-  it('has tools, calls and results as they were sent, and no field of another kind', () => {
+  it('has tools, calls and results as they were sent, and nothing else', () => {
     const more = { tool_choice: 'auto', parallel_tool_calls: false };
     const tools = [tool('look_up', { parameters: { a: 1 }, cache: true })];
     expect(asked({ tools, ...more })).toEqual({ ...valid, tools, ...more });

@@ -317,7 +317,7 @@ describe('tools', () => {
     expect(await ended(2)).toEqual([SETTLED, SETTLED]);
   });
 
-  it('are refused where the preview is off, and before any lock where no worker calls', async () => {
+  it('are refused where they are off, and where no worker calls one', async () => {
     const { url: baseUrl } = await service.startInstance({ SVC_PREVIEW: '' });
     const { status, error } = await requestCompletion({ ...service, baseUrl }, send('plain'));
     expect([status, error]).toMatchObject([400, { code: 'invalid_request', param: 'tools' }]);

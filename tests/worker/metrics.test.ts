@@ -88,6 +88,10 @@ describe("a worker's metrics", () => {
 
 /** Some 12,000 tokens, which may take 44 s to read. */
 const LONG = 'word '.repeat(12_000);
+const toolOf = (description: string) => ({
+  type: 'function',
+  function: { name: 'tide', description },
+});
 
 /**
  * Asks for an answer that stands still after `text`, and leaves once it has for so long.
@@ -143,6 +147,7 @@ describe('a job whose caller leaves an upstream that is frozen', () => {
     ['caller_gone', 'sooner', 14_000, {}],
     ['caller_gone', 'sooner in the middle of one', 19_999, { text: 'Once upon' }],
     ['caller_gone', 'within the time for a long prompt', 38_000, { prompt: LONG }],
+    ['caller_gone', 'within the time for long tools', 38_000, { tools: [toolOf(LONG)] }],
   ])('is %s in log and metrics %s', async (code, _when, ms, asked) => {
     await leaveAfter(ms, asked);
     await expectFailure(code);

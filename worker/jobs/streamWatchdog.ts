@@ -1,3 +1,4 @@
+import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
 import {
   firstSilenceMs,
   silentAtMs,
@@ -16,7 +17,7 @@ const HEAD_START_MS = 5_000;
  * blame the caller. Time in which the reader holds the engine up does not count.
  */
 export function watchStream(engine: Engine, chat: ChatRequest, nowMs: () => number) {
-  const firstMs = firstSilenceMs(chat.messages);
+  const firstMs = firstSilenceMs(promptTexts(chat));
   const begunAtMs = nowMs() - HEAD_START_MS;
   let aliveAtMs = begunAtMs;
   /** When the wait for the next event began; undefined while the last one is sent. */
