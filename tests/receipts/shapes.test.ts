@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readAnswer } from '../../programs/client/verify/answer/readAnswer.ts';
 import { needs } from '../../testing/machine/needs.ts';
@@ -27,9 +28,10 @@ const share = Math.max(1, Math.floor(lies.length / COUNT));
 /** Whether an answer would hold: it says the text that was proven, and what is recorded. */
 function holds(saved: string): boolean {
   try {
-    const { text, model, svc, usage } = readAnswer(saved);
+    const { text, details, model, svc, usage } = readAnswer(saved);
     const said = [text, model, usage['usage.cost'], svc?.credits_charged];
-    const { text: proven, model: named, cost, credits_charged } = TRUTH;
+    const { text: proven, calls, model: named, cost, credits_charged } = TRUTH;
+    if (!isDeepStrictEqual(details?.toolCalls, calls)) return false;
     const recorded = [proven, named, cost, credits_charged];
     return text === proven && said.every((one, at) => one === undefined || one === recorded[at]);
   } catch {
@@ -58,9 +60,10 @@ describe(`drawn files and lies of nodes (seed ${random.seed})`, () => {
       Object.entries(shownBy(file)).map(([client, one]) => ({ file, client, ...one })),
     );
     expect(shown.length).toBeGreaterThan(held.length);
-    const { text, model, cost, credits_charged } = TRUTH;
+    const { text, calls, model, cost, credits_charged } = TRUTH;
     const isTrue = (one: (typeof shown)[number]) =>
       one.text === text &&
+      isDeepStrictEqual(one.calls, calls) &&
       one.models.every((said) => said === model) &&
       one.costs.every((said) => said === cost) &&
       one.charges.every((said) => said === credits_charged);

@@ -1,9 +1,16 @@
+import { toolCallsAsJson } from '../../../programs/client/statement.ts';
 import type { Random } from '../../../testing/random.ts';
 
 const JOB = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
 const OTHER_JOB = JOB.replace(/b$/, 'c');
 /** What was proven and charged. */
-export const TRUTH = { text: 'Yes, I do.\n', model: 'a', cost: 0.01, credits_charged: 1 };
+export const TRUTH = {
+  ...{ text: 'Yes, I do.\n', model: 'a', cost: 0.01, credits_charged: 1 },
+  calls: [
+    { id: 'call_1', name: 'find', arguments: '{"a":1}' },
+    { id: 'call_2', name: 'read', arguments: '' },
+  ],
+};
 const MODEL = { model: TRUTH.model };
 const USAGE = { usage: { cost: TRUTH.cost, prompt_tokens: 3, completion_tokens: 2 } };
 const SVC = { svc: { job_id: JOB, attempt: 1, credits_charged: TRUTH.credits_charged } };
@@ -24,16 +31,18 @@ export function drawFile(random: Random): string {
   return `${some(() => '\ufeff')}${some(head)}${body}${some(() => `${end}x: y${end}${line()}${end}`)}`;
 
   function plain(): string {
-    const message = { role: 'assistant', content: TRUTH.text };
+    const tool_calls = toolCallsAsJson(TRUTH.calls);
+    const message = { role: 'assistant', content: TRUTH.text, tool_calls };
     const choices = [{ index: 0, message, finish_reason: 'stop' }];
     return JSON.stringify({ id: `chatcmpl-${JOB}`, ...MODEL, choices, ...USAGE, ...SVC });
   }
 
   function chunks(): string[] {
-    const pieces = [...(TRUTH.text.match(/.{1,4}/gs) ?? []), ''];
-    const said = pieces.map((content, at) => {
+    const texts = (TRUTH.text.match(/.{1,4}/gs) ?? []).map((content) => ({ content }));
+    const pieces = [...texts, ...callDeltas(random), { content: '' }];
+    const said = pieces.map((delta, at) => {
       const isLast = at === pieces.length - 1;
-      const choice = { index: 0, delta: { content }, finish_reason: isLast ? 'stop' : null };
+      const choice = { index: 0, delta, finish_reason: isLast ? 'stop' : null };
       const early = random.below(3) === 0 ? { usage: null, svc: { attempt: 1 } } : {};
       return { id: `chatcmpl-${JOB}`, ...MODEL, choices: [choice], ...early, ...(isLast && SVC) };
     });
@@ -75,7 +84,24 @@ export function drawFile(random: Random): string {
   }
 }
 
+/** Each call begins before the next, and an earlier one may go on behind that. */
+function callDeltas(random: Random): object[] {
+  const delta = (call: object) => ({ tool_calls: [call] });
+  const [first, second] = toolCallsAsJson(TRUTH.calls).map((call, index) => ({ index, ...call }));
+  if (!first || !second) return [];
+  const { arguments: written } = first.function;
+  const cut = random.below(written.length);
+  const begun = { ...first, function: { ...first.function, arguments: written.slice(0, cut) } };
+  const rest = { index: 0, function: { arguments: written.slice(cut) } };
+  const behind = [delta(second), delta(rest)];
+  return [delta(begun), ...(random.below(2) === 0 ? behind : behind.toReversed())];
+}
+
 const LYING_PARTS: readonly object[] = [
+  { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '!' } }] } }] },
+  { choices: [{ delta: { tool_calls: [{ index: 0, id: 'x', function: { name: 'y' } }] } }] },
+  { choices: [{ delta: { tool_calls: [{ index: 2, id: 'x', function: { name: 'y' } }] } }] },
+  { choices: [{ message: { tool_calls: toolCallsAsJson(TRUTH.calls) }, finish_reason: 'stop' }] },
   { id: JOB, choices: [{ delta: { content: 'No.' }, finish_reason: 'stop' }] },
   { id: OTHER_JOB, choices: [{ index: 0, delta: { content: 'No.' }, finish_reason: 'stop' }] },
   { choices: [{ message: { content: 'No.' }, finish_reason: 'stop' }] },
@@ -98,6 +124,10 @@ const SPOILS: readonly ((part: string) => string)[] = [
   (part) => part.replace('"model"', '"MODEL":"b","model"'),
   (part) => part.replace('"choices"', '"choice\u017f":[],"choices"'),
   (part) => part.replace('"cost":0.01', '"cost":99,"cost":0.01'),
+  (part) => part.replace('"arguments"', '"arguments":"!","arguments"'),
+  (part) => part.replace('"name"', '"Name":"x","name"'),
+  (part) => part.replace('"tool_calls"', '"tool_calls":[],"tool_calls"'),
+  (part) => part.replace('"index":1', '"index":0'),
   (part) => part.replace(',', ',\n'),
   (part) => part.slice(0, part.length >> 1),
   (part) => part.replace('Yes', 'No'),

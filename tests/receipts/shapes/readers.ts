@@ -1,6 +1,10 @@
+import type { ToolCall } from '../../../programs/client/statement.ts';
+
 /** What a client shows of an answer. */
 export interface Shown {
   readonly text: string;
+  /** Joined by their index. */
+  readonly calls: readonly ToolCall[];
   readonly models: readonly unknown[];
   readonly costs: readonly unknown[];
   readonly charges: readonly unknown[];
@@ -102,12 +106,27 @@ function show(values: readonly Value[], find: Find): Shown {
   const all = values.flat() as Value[];
   const said = (...path: string[]) =>
     all.map((value) => path.reduce<Value | undefined>(of, value)).filter((one) => one != null);
-  const texts = all.map((value) => {
+  const messages = all.map((value) => {
     const choice = (of(value, 'choices') as readonly Value[] | undefined)?.[0];
-    return of(of(choice, 'message') ?? of(choice, 'delta'), 'content') ?? '';
+    return of(choice, 'message') ?? of(choice, 'delta');
   });
+  const texts = messages.map((message) => of(message, 'content') ?? '');
+  const calls: ToolCall[] = [];
+  for (const message of messages) {
+    const list = (of(message, 'tool_calls') ?? []) as readonly Value[];
+    for (const [at, call] of list.entries()) {
+      const index = Number(of(call, 'index') ?? at);
+      const before = calls[index] ?? { id: '', name: '', arguments: '' };
+      const more = (value: Value | undefined, name: string) => String(of(value, name) ?? '');
+      calls[index] = {
+        id: before.id + more(call, 'id'),
+        name: before.name + more(of(call, 'function'), 'name'),
+        arguments: before.arguments + more(of(call, 'function'), 'arguments'),
+      };
+    }
+  }
   return {
-    ...{ text: texts.join(''), models: said('model') },
+    ...{ text: texts.join(''), calls, models: said('model') },
     ...{ costs: said('usage', 'cost'), charges: said('svc', 'credits_charged') },
   };
 }
