@@ -1,6 +1,9 @@
 import type { PublicKey } from '@solana/web3.js';
-import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
-import { firstSilenceMs, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import {
+  firstSilenceMs,
+  promptTexts,
+  type TokenCounts,
+} from '../../common/tokenizers/tokenCounts.ts';
 import { chargeCredits } from '../../programs/client/pricing.ts';
 import type { FormatCheck } from '../format/formatCheck.ts';
 import { chatForWorker, quote } from '../jobs/admission.ts';

@@ -1,5 +1,4 @@
-import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
-import type { TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
+import { promptTexts, type TokenCounts } from '../../common/tokenizers/tokenCounts.ts';
 import { PASSED_FIELDS, TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { freeTokenLimit, lockCredits } from '../../programs/client/pricing.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';

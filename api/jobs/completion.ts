@@ -1,8 +1,7 @@
 import type { PublicKey } from '@solana/web3.js';
 import type { Response } from 'express';
 import { creditsNumber, sha256Text } from '../../common/format.ts';
-import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
-import { firstSilenceMs } from '../../common/tokenizers/tokenCounts.ts';
+import { firstSilenceMs, promptTexts } from '../../common/tokenizers/tokenCounts.ts';
 import { type Background, createBackground, within, withResolvers } from '../../common/wait.ts';
 import { isEnded } from '../../programs/client/accounts.ts';
 import type { ProvenOutput } from '../../programs/client/proof.ts';

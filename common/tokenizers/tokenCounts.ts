@@ -256,6 +256,22 @@ const FIRST_SILENCE_MS_MAX = 80_000;
 /** More text than the longest limit needs, in any language; it takes some milliseconds to weigh. */
 const CHARACTERS_WEIGHED_MAX = 262_144;
 
+/** What of a request its model reads. */
+interface Prompt {
+  readonly messages: readonly { readonly content: string; readonly tool_calls?: unknown }[];
+  readonly tools?: unknown;
+}
+
+/** All of it, calls and tools as JSON: so long the reading takes, to API and worker alike. */
+export function promptTexts({ messages, tools }: Prompt): { content: string }[] {
+  return [
+    ...messages.map(({ content, tool_calls }) => ({
+      content: tool_calls ? content + JSON.stringify(tool_calls) : content,
+    })),
+    ...(tools ? [{ content: JSON.stringify(tools) }] : []),
+  ];
+}
+
 /**
  * How long a model may be silent before its first text, while it reads the prompt. It is computed from
  * the text alone, without a tokenizer, so that API and worker have the same limit.

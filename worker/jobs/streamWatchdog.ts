@@ -1,6 +1,6 @@
-import { promptTexts } from '../../common/tokenizers/promptTexts.ts';
 import {
   firstSilenceMs,
+  promptTexts,
   silentAtMs,
   TEXT_AGE_MS_MAX,
 } from '../../common/tokenizers/tokenCounts.ts';
