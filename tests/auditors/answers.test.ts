@@ -267,12 +267,14 @@ describe('the words for what a client has', () => {
   });
 
   it('name the only difference of a question, or its statement', async () => {
-    const request = JOB_CASES.find(({ name }) => name === 'answers: drawn 1')?.request ?? '';
-    const marked = request.replaceAll('"content":"', '"content":"\ufeff');
-    expect(await detailOf('delivery.request', 'drawn 1', { request: marked })).toBe(
-      'The messages differ from the proven ones only in this: a byte order mark.',
-    );
     const rule = 'delivery.request';
+    for (const asked of ['drawn 1', 'a question with tools: as it was sent']) {
+      const request = JOB_CASES.find(({ name }) => name === `answers: ${asked}`)?.request ?? '';
+      const marked = request.replaceAll('"content":"', '"content":"\ufeff');
+      expect(await detailOf(rule, asked, { request: marked })).toBe(
+        'The messages differ from the proven ones only in this: a byte order mark.',
+      );
+    }
     expect(await detailOf(rule, 'another question: another message')).toMatch(/^the statement is /);
     expect(await detailOf(rule, 'another question: another model')).toMatch(
       /^The request names the model llama-3\.2-3b-instruct, .* for qwen3-8b\.$/,
