@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
-import { APICallError, generateText, Output, streamText } from 'ai';
+import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import type OpenAI from 'openai';
 import {
   APIError,
@@ -10,7 +10,7 @@ import {
   NotFoundError,
   PermissionDeniedError,
 } from 'openai';
-import { zodResponseFormat } from 'openai/helpers/zod';
+import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
 import { suspendWallet } from '../../api/account/suspensions.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -23,7 +23,7 @@ let client: OpenAI;
 let model: string;
 
 beforeAll(async () => {
-  service = await startRunningService();
+  service = await startRunningService({ apiSettings: { SVC_PREVIEW: 'tools' } });
   client = service.openai();
   model = service.model.id;
 });
@@ -227,6 +227,30 @@ describe("structured output by the official client's helpers", () => {
   });
 });
 
+/** The built-in engine calls a tool that the question names, with a value of its schema. */
+const TOOL_PROMPT = 'Count the people of the city by count_people.';
+const name = 'count_people';
+const counted: unknown[] = [];
+const countPeople = (given: z.infer<typeof city>) => `${counted.push(given)} counted`;
+
+describe("tools by the official client's helper", () => {
+  it.each([false, true])('are called, and their results answered, streamed %s', async (stream) => {
+    counted.length = 0;
+    const tools = [
+      zodFunction({ name, description: name, parameters: city, function: countPeople }),
+    ];
+    const asked = { model, tools, messages: [{ role: 'user' as const, content: TOOL_PROMPT }] };
+    const runner = stream
+      ? client.chat.completions.runTools({ ...asked, stream })
+      : client.chat.completions.runTools(asked);
+    expect(await runner.finalContent()).toMatch(/\w/);
+    city.parse(counted[0]);
+    const [called, ended] = runner.allChatCompletions();
+    expect(called?.choices[0]?.finish_reason).toBe('tool_calls');
+    expect(ended?.choices[0]?.finish_reason).toBe('stop');
+  });
+});
+
 describe('LangChain', () => {
   const chat = (apiKey = service.apiKey) =>
     new ChatOpenAI({
@@ -255,6 +279,17 @@ describe('LangChain', () => {
     await expect(chat(wrongKey).invoke(PROMPT)).rejects.toMatchObject({
       ...{ status: 401, code: 'invalid_api_key' },
     });
+  });
+
+  it('calls a bound tool and answers its result', async () => {
+    const tools = [zodFunction({ name, description: name, parameters: city })];
+    const agent = chat().bindTools(tools);
+    const called = await agent.invoke(TOOL_PROMPT);
+    expect(called.response_metadata.finish_reason).toBe('tool_calls');
+    const [call] = called.tool_calls ?? [];
+    city.parse(call?.args);
+    const result = { role: 'tool', content: '1 counted', tool_call_id: call?.id ?? '' };
+    expect((await agent.invoke([['user', TOOL_PROMPT], called, result])).text).toMatch(/\w/);
   });
 });
 
@@ -285,5 +320,15 @@ describe('the Vercel AI SDK', () => {
       401,
       false,
     ]);
+  });
+
+  it('runs a tool between its steps, plain and streamed', async () => {
+    const tools = { [name]: tool({ inputSchema: city, execute: countPeople }) };
+    const agent = { ...asked(), tools, prompt: TOOL_PROMPT, stopWhen: stepCountIs(3) };
+    for (const { text, steps } of [await generateText(agent), streamText(agent)]) {
+      expect(await text).toMatch(/\w/);
+      const reasons = (await steps).map(({ finishReason }) => finishReason);
+      expect(reasons).toEqual(['tool-calls', 'stop']);
+    }
   });
 });
