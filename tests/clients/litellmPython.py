@@ -1,5 +1,6 @@
-"""LiteLLM: plain, streamed, what it takes as the cost, and its error."""
+"""LiteLLM: plain, streamed, tools, what it takes as the cost, and its error."""
 
+import json
 import os
 
 import litellm
@@ -31,6 +32,29 @@ assert "".join(pieces) == "Good morning.", pieces
 (svc,) = [chunk.svc for chunk in chunks if getattr(chunk, "svc", None)]
 assert svc["verify_url"].startswith(os.environ["BASE_URL"] + "/verify/job_"), svc
 assert chunks[-1].usage.cost == chunks[-1]._hidden_params["response_cost"] == cost, chunks[-1]
+
+parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+tools = [{"type": "function", "function": {"name": "weather", "parameters": parameters}}]
+question = {"role": "user", "content": "How warm are Basel and Bern?"}
+options_with_tools = {**options, "messages": [question], "tools": tools}
+called = litellm.completion(**options_with_tools).choices[0]
+assert called.finish_reason == "tool_calls", called
+chunks = list(litellm.completion(**options_with_tools, stream=True))
+streamed = litellm.stream_chunk_builder(chunks).choices[0].message
+for message in (called.message, streamed):
+    calls = [json.loads(call.function.arguments)["city"] for call in message.tool_calls]
+    assert calls == ["Basel", "Bern"], message
+    results = [
+        {"role": "tool", "tool_call_id": call.id, "content": "21 degrees"}
+        for call in message.tool_calls
+    ]
+    options_with_tools["messages"] = [question, message, *results]
+    ended = litellm.completion(**options_with_tools).choices[0].message
+    assert ended.content == "It is 21 degrees and 21 degrees.", ended
+forced = litellm.completion(
+    **options, tools=tools, tool_choice={"type": "function", "function": {"name": "weather"}}
+)
+assert forced.choices[0].message.tool_calls[0].function.name == "weather", forced
 
 try:
     litellm.completion(**{**options, "api_key": "svc_live_" + "x" * 32})

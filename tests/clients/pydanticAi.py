@@ -1,4 +1,4 @@
-"""Pydantic AI: an agent without tools, plain, streamed, and with a native structured output."""
+"""Pydantic AI: an agent, plain, streamed, with tools, and with a structured output of both kinds."""
 
 import asyncio
 import os
@@ -32,8 +32,24 @@ async def main() -> None:
     (chunk,) = stream.response.provider_details["unmapped"]["chunks"]
     assert "/verify/job_" in chunk["response"]["svc"]["verify_url"], chunk
 
-    structured = Agent(model, output_type=NativeOutput(City))
-    assert (await structured.run("Which city?")).output == City(city="Basel")
+    for output_type in (NativeOutput(City), City):
+        structured = Agent(model, output_type=output_type)
+        assert (await structured.run("Which city?")).output == City(city="Basel")
+
+    asked = []
+    warm = Agent(model)
+
+    @warm.tool_plain
+    def weather(city: str) -> str:
+        """How warm a city is."""
+        asked.append(city)
+        return f"21 degrees in {city}"
+
+    assert (await warm.run("How warm is Basel?")).output == "It is 21 degrees in Basel."
+    async with warm.run_stream("How warm are Basel and Bern?") as stream:
+        text = await stream.get_output()
+    assert text == "It is 21 degrees in Basel and 21 degrees in Bern.", text
+    assert sorted(asked) == ["Basel", "Basel", "Bern"], asked
 
 
 asyncio.run(main())
