@@ -51,6 +51,7 @@ const FILES = {
 };
 /** Commands of their own, which read the arguments themselves. */
 const COMMANDS = {
+  agents: 'clients/agents/main.ts',
   bare: 'machine/bare.ts',
   bodies: 'bodies/main.ts',
   clients: 'clients/main.ts',
