@@ -234,10 +234,9 @@ describe('svc send with signed messages', () => {
 
   it('is refused before it is sent where the messages have another form', async () => {
     const see = 'See docs/instructions/dispute_resolve.md for its fields.';
-    const alone = await decide([proofs[0]]);
-    expect(alone).toEqual({ code: 1, last: `The evidence is no delivery receipt. ${see}` });
-    const thrice = await decide([...proofs, proofs[0]]);
-    expect(thrice).toEqual({ code: 1, last: `The evidence is not two proofs. ${see}` });
+    const last = `The evidence is neither two proofs nor a delivery receipt. ${see}`;
+    expect(await decide([proofs[0]])).toEqual({ code: 1, last });
+    expect(await decide([...proofs, proofs[0]])).toEqual({ code: 1, last });
   });
 
   it('is refused by the name of an instruction that takes no evidence', async () => {

@@ -92,7 +92,8 @@ describeInBrowser('Verify in the browser', (openScene) => {
     expect(await verdictOf(page)).toBe('The job holds');
     await page.getByText('Both nodes show the same').waitFor();
     expect(await holding(page)).toEqual([
-      ...['delivery.output', 'delivery.receipt', 'delivery.request', 'delivery.answer'],
+      ...['delivery.output', 'delivery.details', 'delivery.receipt', 'delivery.request'],
+      'delivery.answer',
     ]);
     expect([...asked]).toEqual([new URL(scene.stack.rpcUrl).origin]);
     expect(complaints).toEqual([]);
