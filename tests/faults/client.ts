@@ -6,13 +6,15 @@ import http from 'node:http';
 /** What a client has of one request when it is over. */
 export interface Received {
   /**
-   * `whole`: every byte of an answer. `empty`: one without text, as its request made it. `error`: an
-   * error of the service. `left`: the client's own choice.
+   * `whole`: every byte of an answer. `empty`: one without text or calls, as its request made it.
+   * `error`: an error of the service. `left`: the client's own choice.
    */
   outcome: 'whole' | 'empty' | 'error' | 'left' | 'broken';
   status: number | undefined;
   jobId: string | undefined;
   text: string;
+  /** Names and arguments of its calls, joined. */
+  calls: string;
   completionTokens: number | undefined;
   errorCode: string | undefined;
   retryAfter: string | undefined;
@@ -69,6 +71,7 @@ const NOTHING: Received = {
   status: undefined,
   jobId: undefined,
   text: '',
+  calls: '',
   completionTokens: undefined,
   errorCode: undefined,
   retryAfter: undefined,
@@ -93,7 +96,7 @@ function judge(response: IncomingMessage, content: string): Received {
 function judgePlain(status: number | undefined, content: string): Partial<Received> {
   let body: {
     error?: { code: string };
-    choices?: { message: { content: string } }[];
+    choices?: { message: Said }[];
     usage?: { completion_tokens: number };
   };
   try {
@@ -102,17 +105,33 @@ function judgePlain(status: number | undefined, content: string): Partial<Receiv
     return { outcome: 'broken' };
   }
   if (status !== 200) return { outcome: 'error', errorCode: body.error?.code };
-  const text = body.choices?.[0]?.message.content ?? '';
+  const said = partsOf([body.choices?.[0]?.message]);
   return {
-    outcome: text === '' ? 'empty' : 'whole',
-    text,
+    outcome: isEmpty(said) ? 'empty' : 'whole',
+    ...said,
     completionTokens: body.usage?.completion_tokens,
   };
 }
 
+/** A message, or a delta of one. */
+interface Said {
+  content?: string | null;
+  tool_calls?: { function: { name?: string; arguments?: string } }[];
+}
+
+function partsOf(all: readonly (Said | undefined)[]): { text: string; calls: string } {
+  const called = all.flatMap((said) => said?.tool_calls ?? []);
+  return {
+    text: all.map((said) => said?.content ?? '').join(''),
+    calls: called.map(({ function: { name = '', arguments: text = '' } }) => name + text).join(''),
+  };
+}
+
+const isEmpty = ({ text, calls }: { text: string; calls: string }): boolean => text + calls === '';
+
 interface Chunk {
   error?: { code: string };
-  choices?: { delta?: { content?: string } }[];
+  choices?: { delta?: Said }[];
   usage?: { completion_tokens: number } | null;
 }
 
@@ -121,12 +140,12 @@ function judgeStream(content: string): Partial<Received> {
   const data = events.flatMap((event) => (event.startsWith('data: ') ? event.slice(6) : []));
   const isDone = data.at(-1) === '[DONE]';
   const chunks = data.filter((each) => each !== '[DONE]').map((each) => JSON.parse(each) as Chunk);
-  const text = chunks.map(({ choices }) => choices?.[0]?.delta?.content ?? '').join('');
+  const said = partsOf(chunks.map(({ choices }) => choices?.[0]?.delta));
   const errorCode = chunks.find(({ error }) => error)?.error?.code;
   const completionTokens = chunks.findLast(({ usage }) => usage)?.usage?.completion_tokens;
-  const ended = text === '' ? 'empty' : 'whole';
+  const ended = isEmpty(said) ? 'empty' : 'whole';
   const outcome = isDone ? ended : errorCode !== undefined ? 'error' : 'broken';
-  return { outcome, text, errorCode, completionTokens };
+  return { outcome, ...said, errorCode, completionTokens };
 }
 
 export const sha256Hex = (text: string): string =>

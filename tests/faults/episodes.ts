@@ -3,6 +3,7 @@ import type { Random } from '../../testing/random.ts';
 import { complete, type Leaving, type Received } from './client.ts';
 import type { Scene, Wallet } from './scene.ts';
 import { drawWeighted, type Tally } from './tally.ts';
+import { GREET } from './upstreams.ts';
 
 /** What a client does wrong, or is right to do. */
 const CLIENT_WEIGHTS = {
@@ -57,11 +58,13 @@ export function createEpisode(options: {
   const startMs = random.below(STAGGER_MS);
   const leaveMs = random.below(60);
   const received: Received[] = [];
-  const question = `Say hello to ${name}.`;
+  const hasTools = random.below(2) === 0;
+  const question = `Say hello to ${name}${hasTools ? ', and greet it' : ''}.`;
   const body = JSON.stringify({
     model: scene.service.model.id,
     messages: [{ role: 'user', content: question }],
     ...(kind === 'empties its answer' && { stop: ANY_LETTER }),
+    ...(hasTools && { tools: [GREET] }),
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
   });
   const keyed = { authorization: `Bearer ${wallet.apiKey}`, 'idempotency-key': name };

@@ -109,6 +109,7 @@ export async function openScene(random: Random, tally: Tally): Promise<Scene> {
         SOLANA_RPC_URL: gates.ledger.url,
         DATABASE_URL: gates.database.databaseUrl,
         METRICS_PORT: '0',
+        SVC_PREVIEW: 'tools',
         SVC_SUBMISSIONS_MAX: '16',
         SVC_BURST_REQUESTS: '100000',
         SVC_BURST_REFUSED_KEYS: '100000',

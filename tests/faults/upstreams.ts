@@ -1,5 +1,6 @@
+import { delay } from '../../common/wait.ts';
 import type { Random } from '../../testing/random.ts';
-import { startUpstream } from '../worker/upstreamServer.ts';
+import { type AnswerScript, type Reply, startUpstream } from '../worker/upstreamServer.ts';
 import type { Received } from './client.ts';
 import { drawWeighted, type Tally } from './tally.ts';
 import {
@@ -13,6 +14,14 @@ const FAULTY_UPSTREAMS = 6;
 /** Behind workers that nothing may be counted against. */
 const HONEST_UPSTREAMS = 2;
 const SILENCE_MS_MAX = 1_500;
+/** The built-in engine calls a tool that the question names. */
+export const GREET = {
+  type: 'function',
+  function: {
+    name: 'greet',
+    parameters: { type: 'object', properties: { guest: { type: 'string' } }, required: ['guest'] },
+  },
+};
 
 /** Model servers, faulty and honest, which remember what they made of each question. */
 export interface Upstreams {
@@ -25,6 +34,33 @@ export interface Upstreams {
     asked: { question: string; whole: Received | undefined },
   ): string | undefined;
   close(): void;
+}
+
+/** Calls the tool that the worker's trial forces. */
+const callForced: AnswerScript = (reply, body) => {
+  const [{ function: tool }] = body.tools as [{ function: ForcedTool }];
+  const given = Object.keys(tool.parameters.properties).map((name) => [name, 7]);
+  sayingByCalls(reply, tool.name).text(JSON.stringify(Object.fromEntries(given)));
+  reply.complete('tool_calls');
+};
+
+interface ForcedTool {
+  name: string;
+  parameters: { properties: object };
+}
+
+/** The same reply, whose text is the arguments of one call. */
+function sayingByCalls(reply: Reply, name = GREET.function.name): Reply {
+  let hasBegun = false;
+  return {
+    ...reply,
+    text(said) {
+      const begun = hasBegun ? {} : { id: 'call_1', type: 'function' };
+      const called = { ...(hasBegun ? {} : { name }), arguments: said };
+      hasBegun = true;
+      reply.calls({ index: 0, ...begun, function: called });
+    },
+  };
 }
 
 /** One answer: how it broke, or the text that must come of it, where that is known. */
@@ -50,7 +86,18 @@ export async function openUpstreams(options: { random: Random; tally: Tally }): 
   }
 
   for (const [index, server] of servers.entries()) {
-    server.answerWith(async (reply, body) => {
+    server.answerToolTrialWith(callForced);
+    server.answerWith(async (given, body) => {
+      const isCalling = body.tools !== undefined;
+      const reply = isCalling ? sayingByCalls(given) : given;
+      if (index >= FAULTY_UPSTREAMS && isCalling) {
+        tally.note('upstream silent at first, then calls');
+        await delay(random.below(SILENCE_MS_MAX));
+        reply.text('{"guest":"you"}');
+        reply.complete('tool_calls', 3, 9);
+        note(index, body, { text: '' });
+        return;
+      }
       if (index >= FAULTY_UPSTREAMS) {
         tally.note('upstream silent at first, then whole in a dialect');
         const text = await answerInDialect(reply, random, SILENCE_MS_MAX);
@@ -58,7 +105,7 @@ export async function openUpstreams(options: { random: Random; tally: Tally }): 
         return;
       }
       const fault = drawWeighted(random, UPSTREAM_WEIGHTS);
-      tally.note(`upstream ${fault}`);
+      tally.note(`upstream ${fault}${isCalling ? ', in a call' : ''}`);
       note(index, body, isUnpayable(fault) ? { broken: fault } : 'payable');
       await playUpstreamFault(fault, reply, random);
     });
