@@ -160,10 +160,10 @@ export function chooseWorker(
     ({ capacity, cooldown }) => capacity > 0 && cooldown.busyUntilMs <= nowMs,
   );
   const free = open.filter((worker) => worker.inFlight < worker.capacity);
+  const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
   for (const hasFailed of [false, true]) {
     const isOfThese = ({ failed_canaries }: KnownWorker) =>
       failed_canaries.includes(choice.modelAddress) === hasFailed;
-    const ready = free.filter((worker) => isSound(worker) || isDueForTrial(worker, nowMs));
     const these = ready.filter(isOfThese);
     if (these.length > 0) return betterOfTwo(these, choice);
     if (open.filter(isOfThese).some(isSound)) return undefined;
