@@ -1,3 +1,4 @@
+import { isObject } from '../../../programs/client/verify/answer/fields.ts';
 import type { CompletionRequest, Tool } from '../../data/samples.ts';
 
 /** The tools of a request, as they were entered. */
@@ -69,9 +70,6 @@ function parse(entered: string): unknown {
     throw new ToolsError(`This is no JSON. ${error instanceof Error ? error.message : ''}`);
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @param names of the tools before, to which its own is added */
 function faultOf(tool: unknown, names: Set<string>): string | undefined {
