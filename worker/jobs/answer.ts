@@ -18,6 +18,7 @@ import type { JobRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
 import type { EventStream } from '../protocol/eventStream.ts';
 import { createAnswerCalls } from './answerCalls.ts';
+import { createCharacterJoiner } from './characters.ts';
 import type { Proof, SignProof } from './proofSigner.ts';
 
 /** One job, and its connections to engine and caller. */
@@ -216,32 +217,6 @@ function* piecesOf(delta: string): Generator<string> {
   for (let at = 0; at < delta.length; at += PIECE_CHARACTERS_MAX) {
     yield delta.slice(at, at + PIECE_CHARACTERS_MAX);
   }
-}
-
-const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
-
-/**
- * Joins deltas at whole characters. Some upstreams split an escaped surrogate pair. UTF-8 cannot
- * carry a half, so a first half is held back until its second arrives. A lone half becomes U+FFFD.
- */
-function createCharacterJoiner() {
-  let held = '';
-  return {
-    add(delta: string): string {
-      const ready = held + delta;
-      held = HIGH_SURROGATE_AT_END.exec(ready)?.[0] ?? '';
-      return ready.slice(0, ready.length - held.length).toWellFormed();
-    },
-    /** @returns what was held back */
-    flush(): string {
-      const rest = held.toWellFormed();
-      held = '';
-      return rest;
-    },
-    get heldCharacters() {
-      return held.length;
-    },
-  };
 }
 
 /** The text that was sent so far, as the client will hash it, with its hash and counts in step. */

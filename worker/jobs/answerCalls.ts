@@ -1,11 +1,10 @@
 import type { ToolCall } from '../../programs/client/statement.ts';
 import type { ChatRequest } from '../protocol/contracts.ts';
 import { WorkerError } from '../protocol/errors.ts';
+import { splitFirstHalfOff } from './characters.ts';
 
 /** An id goes out in one event, whose length readers bound. */
 const ID_CHARACTERS_MAX = 16_384;
-
-const HIGH_SURROGATE_AT_END = /[\uD800-\uDBFF]$/;
 
 /**
  * The calls of one answer, as its client gets them. Each names a tool that was asked, and the answer keeps
@@ -45,17 +44,12 @@ export function createAnswerCalls({ tools = [], tool_choice: choice }: ChatReque
       characters += name.length;
       return { index, id, type: 'function', function: { name, arguments: '' } };
     },
-    /**
-     * Adds arguments at whole characters: a first half is held back until its second arrives.
-     *
-     * @returns the delta to send now, if there is any
-     */
+    /** Adds arguments at whole characters. @returns the delta to send now, if there is any */
     add(index: number, text: string) {
       const call = calls[index];
       if (!call) throw failed('The upstream went on with a call that it had not begun');
-      const ready = call.held + text;
-      call.held = HIGH_SURROGATE_AT_END.exec(ready)?.[0] ?? '';
-      const sent = ready.slice(0, ready.length - call.held.length);
+      const [sent, held] = splitFirstHalfOff(call.held + text);
+      call.held = held;
       if (!sent.isWellFormed()) throw failed('The upstream called a tool with half of a character');
       characters += text.length;
       call.arguments += sent;
