@@ -70,7 +70,7 @@ const answerEvidence = z
     answer_details: hexHash
       .nullable()
       .describe(
-        'Binds finish reason, cut and reasoning. The worker signed the sha256 of both, joined.',
+        'Binds finish reason, cut, reasoning and calls. The worker signed the sha256 of both, joined.',
       ),
     delivery_receipt: z
       .string()
