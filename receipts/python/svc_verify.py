@@ -63,7 +63,7 @@ def parse_arguments(arguments):
     add("--program", default=PROGRAM, help="another deployment of the program")
     add("--wallet", help="the job's wallet: needed for the id of a closed job")
     add("--response", help="a saved answer: JSON or a stream, with or without its headers")
-    add("--request", help="the request's body, to compare what was asked")
+    add("--request", help="the body of its request, to compare what was asked")
     add("--salt", help="the answer's request_salt, where no --response has it")
     add("--answer-details", help="the answer's answer_details, where no --response has it")
     add("--output", help="the received text, to compare its hash")
@@ -2479,9 +2479,29 @@ REQUEST_FIELDS = {
     "message_fields": ["role", "content", "refusal", "name", "tool_calls", "tool_call_id"],
 }
 
+# The same of the fields that only a request of responses has, or says in another way.
+RESPONSES_FIELDS = {
+    "translated": [
+        "input", "instructions", "max_output_tokens", "text", "reasoning", "tools", "tool_choice",
+    ],
+    "left_out": ["include", "client_metadata", "max_tool_calls", "prompt_cache_retention"],
+    "off": {
+        "previous_response_id": [], "conversation": [], "prompt": [], "background": [False],
+        "truncation": ["disabled"], "messages": [], "max_tokens": [], "max_completion_tokens": [],
+        "response_format": [], "reasoning_effort": [],
+    },
+    "left_out_tools": [
+        "web_search", "web_search_2025_08_26", "web_search_preview",
+        "web_search_preview_2025_03_11", "namespace",
+    ],
+}
+
 def read_request(saved, max_bytes=BYTES_MAX):
     """What a body as it was sent asks for: `chat`, which a worker is given, and limits or None."""
     body, _ = try_parse(part_headers(decode_saved(saved, max_bytes))[0])
+    is_of_chat = unless_empty(field_of(body, "messages")) is not None
+    if field_of(body, "input") is not None and not is_of_chat:
+        body = chat_request_of(body)
     messages, model = field_of(body, "messages"), field_of(body, "model")
     if not isinstance(messages, list) or not isinstance(model, str):
         raise VerifyError(NO_REQUEST)
@@ -2528,6 +2548,77 @@ def assert_taken(body, messages):
         refused.append("role")
     if refused:
         raise refusal_of(refused[0])
+
+def chat_request_of(body):
+    """The body of a chat completion that a body of responses stands for."""
+    off = RESPONSES_FIELDS["off"]
+    refused = [name for name in off if not is_off(body.get(name), off[name])]
+    if refused:
+        raise refusal_of(refused[0])
+    own = {*RESPONSES_FIELDS["translated"], *RESPONSES_FIELDS["left_out"], *off}
+    tools, shape = body.get("tools"), field_of(body.get("text"), "format")
+    if isinstance(tools, list):
+        left_out = RESPONSES_FIELDS["left_out_tools"]
+        tools = [within("function", one) for one in tools if field_of(one, "type") not in left_out]
+    return {
+        **{name: value for name, value in body.items() if name not in own},
+        "messages": messages_of(body.get("instructions"), body["input"]),
+        "max_tokens": body.get("max_output_tokens"),
+        "response_format": within("json_schema", shape),
+        "reasoning_effort": field_of(body.get("reasoning"), "effort"),
+        "tools": tools,
+        "tool_choice": within("function", body.get("tool_choice")),
+    }
+
+def within(name, value):
+    """With what stands beside a type in an object of its name, as in a chat completion."""
+    if field_of(value, "type") != name:
+        return value
+    return {"type": name, name: {key: held for key, held in value.items() if key != "type"}}
+
+def messages_of(instructions, given):
+    said = "" if instructions is None else instructions
+    if not isinstance(said, str):
+        raise refusal_of("instructions")
+    messages = [sent_message("system", said)] if said else []
+    if isinstance(given, str):
+        return [*messages, sent_message("user", given)]
+    if not isinstance(given, list):
+        raise refusal_of("input")
+    for item in given:
+        add_item(messages, item)
+    return messages
+
+def add_item(messages, item):
+    """A call goes on with the message before it, where that is the assistant's."""
+    kind, call_id = field_of(item, "type"), field_of(item, "call_id")
+    if kind in (None, "message"):
+        messages.append(sent_message(field_of(item, "role"), field_of(item, "content")))
+    elif kind == "function_call":
+        if not messages or messages[-1]["role"] != "assistant":
+            messages.append(sent_message("assistant", ""))
+        called = {name: item.get(name) for name in ("name", "arguments")}
+        call = {"id": call_id, "type": "function", "function": called}
+        messages[-1].setdefault("tool_calls", []).append(call)
+    elif kind == "function_call_output":
+        messages.append({**sent_message("tool", item.get("output")), "tool_call_id": call_id})
+    elif kind != "reasoning" and not is_reference_to_reasoning(item):
+        raise refusal_of("input")
+
+def is_reference_to_reasoning(item):
+    """Some clients keep no more of it."""
+    named = field_of(item, "id")
+    is_named = isinstance(named, str) and named.startswith("rs_")
+    return field_of(item, "type") == "item_reference" and is_named
+
+def sent_message(role, content):
+    if isinstance(content, list):
+        texts = ("input_text", "output_text")
+        content = [
+            {"type": "text", "text": part.get("text")} if field_of(part, "type") in texts else part
+            for part in content
+        ]
+    return {"role": role, "content": content}
 
 def refusal_of(name):
     return VerifyError(f"{NO_REQUEST} The service refuses its {name}.")
@@ -2634,11 +2725,11 @@ SPACES = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
 # What ECMAScript takes for white space.
 SPACES += "".join(map(chr, range(0x2000, 0x200B)))
 CUT = "It ends before the answer does, so the text is not whole."
-NO_ANSWER = "It holds no answer of a chat completion, as JSON or as the events of a stream."
+NO_ANSWER = "It holds no answer, as JSON or as the events of a stream."
 SEVERAL_CHOICES = "It holds several choices, and one alone is proven."
 
 def read_answer(saved, max_bytes=BYTES_MAX):
-    """Reads an answer as it was saved: JSON, a stream's events, or the chunks of a client."""
+    """Reads an answer as it was saved: JSON, a stream's events, or what a client made of them."""
     body, heads = part_headers(decode_saved(saved, max_bytes))
     is_stream = body[:1] not in ("{", "[")
     values, is_cut, others = events_in(body) if is_stream else values_in(body)
@@ -2646,7 +2737,8 @@ def read_answer(saved, max_bytes=BYTES_MAX):
     assert_few(flat)
     if any(isinstance(one, (list, str)) for one in flat):
         raise VerifyError("It has a part that is no object.")
-    parts = [one for one in flat if isinstance(one, dict)]
+    objects = [one for one in flat if isinstance(one, dict)]
+    parts, is_translated = chat_parts_of(objects, is_stream)
     job_id = job_id_in(parts, heads + others)
     answers = [part for part in parts if part.get("choices") is not None]
     lists = [part["choices"] for part in answers if isinstance(part["choices"], list)]
@@ -2664,7 +2756,8 @@ def read_answer(saved, max_bytes=BYTES_MAX):
     if not (answers or failed) or any("choices" not in part for part in asked):
         raise VerifyError(NO_ANSWER)
     # An error that names its job has no text.
-    output, details = (None, None) if failed else join_parts(answers, is_stream)
+    is_chunks = is_stream and not is_translated
+    output, details = (None, None) if failed else join_parts(answers, is_chunks)
     if job_id is None:
         raise VerifyError("It names no job. Is it an answer of this service?")
     svc, usage = stated_in(parts, "svc", STATED), stated_in(parts, "usage", USAGE) or {}
@@ -2757,10 +2850,26 @@ class Names:
         self.seen.update(value)
         return value
 
-    def check(self):
-        folded = ((name, name.translate(FOLDED)) for name in self.seen)
-        if self.is_twice or any(name != plain and plain in READ for name, plain in folded):
+    def check(self, values):
+        # A walk takes longer, and few answers need it.
+        is_other = any(map(is_taken, self.seen)) and any(map(is_taken, names_in(values)))
+        if self.is_twice or is_other:
             raise VerifyError("Not all clients read its fields alike.")
+
+def is_taken(name):
+    plain = name.translate(FOLDED)
+    return name != plain and plain in READ
+
+def names_in(values):
+    """All names, without those in what an answer of responses repeats of its request."""
+    left = list(values)
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            yield from one
+            left += [held for name, held in one.items() if name not in REPEATED]
+        elif isinstance(one, list):
+            left += one
 
 NAMES = Names()
 
@@ -2769,7 +2878,7 @@ def try_read(source):
     NAMES.forget()
     value, is_whole = try_parse(source, NAMES.decoder)
     if is_whole:
-        NAMES.check()
+        NAMES.check([value])
     return value, is_whole
 
 def is_deep(value):
@@ -2804,7 +2913,7 @@ def values_in(body):
         values.append(value)
         assert_few(values)
         at = WHITE.match(body, end).end()
-    NAMES.check()
+    NAMES.check(values)
     rest = body[at:]
     if len(rest.encode("utf-16-le", "surrogatepass")) > 2 * TRAILERS_MAX:
         raise VerifyError("It has more than 64 KiB behind the answer.")
@@ -2857,6 +2966,8 @@ PARTS = ("choices", "error", "model", "svc", "usage")
 def events_in(body):
     """The data of server-sent events, whether the last one is cut, and all other lines."""
     values, others, data, name, broken, is_done = [], [], [], "", None, False
+    # Whether events of responses have names: all of them, or none.
+    is_typed = None
     if "\n" in body and re.search(r"\r(?!\n|\Z)", body):
         raise VerifyError(DIFFERING)
     # The match at the end is an empty line, which ends the last event.
@@ -2879,12 +2990,21 @@ def events_in(body):
             others.append(line)
         else:
             lines, data = data, []
-            is_named, name = name not in ("", "message"), ""
+            event, name = name, ""
             if not lines:
                 continue
             parsed = parse_event([one for one in lines if one.strip(SPACES) != "[DONE]"])
+            is_own = is_event_type(event) or (event == "error" and is_typed is True)
+            is_named = event not in ("", "message") and not is_own
             if any(isinstance(one, list) or (is_named and is_part(one)) for one in parsed or []):
                 raise VerifyError(DIFFERING)
+            types = [event] if parsed is None else [field_of(one, "type") for one in parsed]
+            if is_own and types != [event]:
+                raise VerifyError(DIFFERING)
+            if any(map(is_of_responses, parsed or [])):
+                if is_typed is (not is_own):
+                    raise VerifyError(DIFFERING)
+                is_typed = is_own
             if is_named:
                 others += lines
                 continue
@@ -2897,7 +3017,8 @@ def events_in(body):
     return values, broken is not None, others
 
 def is_part(value):
-    return isinstance(value, dict) and any(name in value for name in PARTS)
+    is_named = isinstance(value, dict) and any(name in value for name in PARTS)
+    return is_named or is_of_responses(value)
 
 def parse_event(lines):
     """The data of an event, in some lines; where empty ones were lost, each line is one."""
@@ -2915,7 +3036,7 @@ def job_id_in(parts, lines):
     """The job of all parts; no other line names another one."""
     pairs = ((field_of(part.get("svc"), "job_id"), part.get("id")) for part in parts)
     found = itertools.chain.from_iterable(pairs)
-    named = [re.sub("^chatcmpl-", "", one) for one in found if isinstance(one, str)]
+    named = [re.sub("^(chatcmpl-|resp_)", "", one) for one in found if isinstance(one, str)]
     ids = {one for one in named if parse_job_id(one)}
     if ids:
         ids.update(found for line in lines for found in JOB_IDS.findall(line))
@@ -2923,6 +3044,176 @@ def job_id_in(parts, lines):
         several = f"It holds answers of several jobs, {' and '.join(sorted(ids))}"
         raise VerifyError(f"{several}: save one.")
     return ids.pop() if ids else None
+
+ITEM_TEXTS = {
+    "message": "output_text",
+    "reasoning": "reasoning_text",
+    "function_call": "function_call_arguments",
+}
+BEGINNINGS = ["response.created", "response.in_progress"]
+ENDS = ("response.completed", "response.incomplete", "response.failed")
+UNLIKE = "Not all clients read its output alike."
+
+def is_event_type(value):
+    return isinstance(value, str) and value.startswith("response.")
+
+def is_response(part):
+    return field_of(part, "object") == "response"
+
+def is_of_responses(part):
+    return is_response(part) or is_event_type(field_of(part, "type"))
+
+def chat_parts_of(parts, is_stream):
+    """The parts of a chat completion that they stand for, and whether they are of responses."""
+    if not any(map(is_of_responses, parts)):
+        return parts, False
+    others = [one for one in parts if not (is_of_responses(one) or one.get("type") == "error")]
+    if others or any(one.get("choices") is not None for one in parts):
+        raise VerifyError("It holds answers of two formats.")
+    if not any(map(is_response, parts)):
+        return chat_parts_of_events(parts), True
+    if is_stream or len(parts) > 1 or is_event_type(parts[0].get("type")):
+        raise VerifyError("It holds several answers: save one.")
+    return [completion_of(parts[0])], True
+
+def chat_parts_of_events(events):
+    """The last one repeats the whole. What an event says beside its response counts, too."""
+    wholes = [one.get("response") for one in events]
+    ends = [at for at, one in enumerate(events) if one.get("type") in ENDS]
+    if not ends:
+        return [*events, *map(about_of, wholes), {"choices": []}]
+    status = field_of(wholes[-1], "status")
+    if ends != [len(events) - 1] or events[-1]["type"] != f"response.{status}":
+        raise VerifyError(UNLIKE)
+    if status != "failed":
+        assert_alike(events[:-1], items_of(wholes[-1]))
+    return [*events, *map(about_of, wholes[:-1]), completion_of(wholes[-1])]
+
+def about_of(response):
+    """What an answer says beside its output, by the names of a chat completion."""
+    usage = field_of(response, "usage")
+    if isinstance(usage, dict):
+        counts = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens"}
+        usage = {name: usage.get(own) for name, own in {**counts, "cost": "cost"}.items()}
+    said = {name: field_of(response, name) for name in ("id", "model", "svc", "error")}
+    return {**said, "usage": usage}
+
+def completion_of(response):
+    """A whole answer as a plain one of a chat completion. One that failed has its error alone."""
+    if field_of(response, "status") == "failed":
+        return about_of(response)
+    items = items_of(response)
+    texts = {kind: joined(one[2] for one in items if one[0] == kind) for kind in ITEM_TEXTS}
+    if field_of(response, "output_text") not in (None, texts["message"]):
+        raise VerifyError(UNLIKE)
+    calls = [
+        {"id": call_id, "type": "function", "function": {"name": name, "arguments": written}}
+        for kind, _, written, call_id, name in items if kind == "function_call"
+    ]
+    message = {"content": texts["message"], "reasoning_content": texts["reasoning"]}
+    message["tool_calls"] = calls
+    choice = {"index": 0, "message": message, "finish_reason": finish_reason_of(response, calls)}
+    return {**about_of(response), "choices": [choice]}
+
+def finish_reason_of(response, calls):
+    """None where it has not ended."""
+    details, status = field_of(response, "incomplete_details"), field_of(response, "status")
+    if status == "completed" and details is None:
+        return "tool_calls" if calls else "stop"
+    reason = field_of(details, "reason") if status == "incomplete" else None
+    if reason == "max_output_tokens":
+        return "length"
+    return reason if reason == "content_filter" else None
+
+def items_of(response):
+    output = field_of(response, "output")
+    if not isinstance(output, (list, type(None))):
+        raise VerifyError(UNLIKE)
+    return list(map(item_of, output or []))
+
+def item_of(item):
+    """Its type, id and text, and a call's id and name. What else clients show is not proven."""
+    kind, item_id, content = (field_of(item, name) for name in ("type", "id", "content"))
+    unproven = [field_of(item, name) for name in ("summary", "encrypted_content")]
+    if not isinstance(item_id, (str, type(None))) or not all(map(is_nothing, unproven)):
+        raise VerifyError(UNLIKE)
+    if kind == "function_call" and is_nothing(content):
+        return (kind, item_id, *(text_in(item, name) for name in ("arguments", "call_id", "name")))
+    content = [] if content is None else content
+    if kind not in ("message", "reasoning") or not isinstance(content, list) or len(content) > 1:
+        raise VerifyError(UNLIKE)
+    return (kind, item_id, "".join(text_of(part, kind) for part in content), None, None)
+
+def text_of(part, kind):
+    unproven = [field_of(part, name) for name in ("annotations", "logprobs")]
+    if field_of(part, "type") != ITEM_TEXTS[kind] or not all(map(is_nothing, unproven)):
+        raise VerifyError(UNLIKE)
+    return text_in(part, "text")
+
+def text_in(value, name):
+    held = field_of(value, name)
+    if not isinstance(held, str):
+        raise VerifyError(UNLIKE)
+    return held
+
+def assert_alike(events, items):
+    """Some clients read the pieces of a stream, others its items, or the whole at its end."""
+    begun = [one.get("response") for one in events[:2]]
+    held = [field_of(one, name) for one in begun for name in ("output", "output_text")]
+    is_begun = [one.get("type") for one in events[:2]] == BEGINNINGS and all(map(is_nothing, held))
+    found, places = [[] for _ in items], {}
+    for event in events[2:] if is_begun else []:
+        kind, at, part_at = (event.get(name) for name in ("type", "output_index", "content_index"))
+        is_first = part_at is None or (part_at == 0 and part_at is not False)
+        if not is_count(at) or at >= len(items) or not is_first:
+            raise VerifyError(UNLIKE)
+        item = items[int(at)]
+        # Calls stay open while texts go on, and an earlier one may go on behind a later one.
+        order = kind if kind == "response.output_item.added" else (item[0], kind)
+        if at < places.get(order, 0) and kind != "response.function_call_arguments.delta":
+            raise VerifyError(UNLIKE)
+        places[order] = at
+        found[int(at)].append(said_by(event, kind, item))
+    if not is_begun or list(map(joined_pieces, found)) != list(map(said_of, items)):
+        raise VerifyError(UNLIKE)
+
+def said_by(event, kind, item):
+    """What an event says of its item."""
+    if kind.startswith("response.output_item."):
+        return (kind, *item_of(event.get("item")))
+    item_id, delta = event.get("item_id"), f"response.{ITEM_TEXTS[item[0]]}.delta"
+    if kind.startswith("response.content_part."):
+        return (kind, item_id, text_of(event.get("part"), item[0]))
+    if kind.endswith(".delta"):
+        if kind != delta:
+            raise VerifyError(UNLIKE)
+        return (kind, item_id, text_in(event, "delta"))
+    text = text_in(event, "arguments" if item[0] == "function_call" else "text")
+    name = event.get("name")
+    return (kind, item_id, text, item[4] if name is None else name)
+
+def joined_pieces(said):
+    """Pieces that follow each other are one; an empty one says nothing."""
+    found = []
+    kept = [one for one in said if not (one[0].endswith(".delta") and one[2] == "")]
+    for (kind, item_id), run in itertools.groupby(kept, key=lambda one: one[:2]):
+        run = list(run)
+        is_delta = kind.endswith(".delta")
+        found += [(kind, item_id, joined(one[2] for one in run))] if is_delta else run
+    return found
+
+def said_of(item):
+    """What the events of an item say in all."""
+    kind, item_id, text, call_id, name = item
+    events, is_call = f"response.{ITEM_TEXTS[kind]}", kind == "function_call"
+
+    def whole(when, held):
+        part = [] if is_call else [(f"response.content_part.{when}", item_id, held)]
+        return (f"response.output_item.{when}", kind, item_id, held, call_id, name), part
+
+    (added, part_added), (done, part_done) = whole("added", ""), whole("done", text)
+    pieces = [(f"{events}.delta", item_id, text)] if text else []
+    return [added, *part_added, *pieces, (f"{events}.done", item_id, text, name), *part_done, done]
 
 def join_parts(answers, is_stream):
     """The text of a plain answer, or of a stream's chunks in their order."""
@@ -3033,8 +3324,13 @@ USAGE = {"cost": is_number, "prompt_tokens": is_count, "completion_tokens": is_c
 READ = {
     "choices", "message", "delta", "content", "refusal", "tool_calls", "function_call", "audio",
     "finish_reason", "index", "id", "model", "error", "svc", "usage", *STATED, *USAGE,
-    "reasoning_content", "reasoning", "type", "function", "name", "arguments",
+    "reasoning_content", "reasoning", "type", "function", "name", "arguments", "object", "response",
+    "status", "incomplete_details", "reason", "output", "output_text", "item", "item_id", "part",
+    "text", "call_id", "output_index", "content_index", "summary", "encrypted_content",
+    "annotations", "logprobs", "input_tokens", "output_tokens",
 }
+# What an answer of responses repeats of its request, in which names are its client's.
+REPEATED = {"tools", "format", "metadata"}
 
 def stated_in(parts, name, forms):
     """What the parts say, each field alike wherever it is not null: late ones come with the end."""
@@ -3073,9 +3369,11 @@ def run_vectors(path):
     with open(path, encoding="utf-8") as file:
         vectors = json.load(file)
     differing = 0
-    if vectors.get("request_fields", REQUEST_FIELDS) != REQUEST_FIELDS:
-        differing += 1
-        print("DIFFERS: request_fields")
+    lists = {"request_fields": REQUEST_FIELDS, "responses_fields": RESPONSES_FIELDS}
+    for name, own in lists.items():
+        if vectors.get(name, own) != own:
+            differing += 1
+            print(f"DIFFERS: {name}")
     for case in vectors["cases"]:
         try:
             found = run_case(case, vectors)

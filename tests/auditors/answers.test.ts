@@ -53,6 +53,11 @@ describe('a saved answer', () => {
     ['a content that is no text', /^Its content is no text\.$/],
     ['words behind a plain answer', /^It is not JSON at character \d+\.$/],
     ['an event that is not JSON', /^Event \d+ is not JSON\.$/],
+    ['responses: beside a chunk', /^It holds answers of two formats\.$/],
+    ['responses: two', /^It holds several answers: save one\.$/],
+    ['responses: in progress', /^It ends before the answer does, /],
+    ['responses: a delta that is missing', /^Not all clients read its output alike\.$/],
+    ['responses: an event of no name among others', /^Not all clients read each of its events\.$/],
   ])('is refused with the reason for %s', (name, reason) => {
     const read = () => readAnswer(savedAs(`refused: ${name}`));
     expect(read).toThrow(SavedFileError);

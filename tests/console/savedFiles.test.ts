@@ -59,6 +59,30 @@ describe('a file that is given to Verify', () => {
     expect(unproven).toMatch(/It has no svc: only its job and its text are checked\.$/);
   });
 
+  it('is an answer of responses, whose text fills the form', () => {
+    const content = [{ type: 'output_text', text: 'Hello.' }];
+    const { said, fields } = take(
+      JSON.stringify({
+        ...{ id: `resp_${JOB}`, object: 'response', status: 'completed' },
+        ...{ output: [{ type: 'message', content }], svc: { job_id: JOB } },
+      }),
+    );
+    expect(said).toBe(`a.json is the answer of ${JOB}.`);
+    expect(fields).toMatchObject({ named: JOB, hasText: true, text: 'Hello.' });
+  });
+
+  it('is a request of responses, with its instructions among the messages', () => {
+    const tools = [{ type: 'function', name: 'f' }];
+    const { said, fields } = take(
+      JSON.stringify({ model: 'a-model', instructions: 'Be brief.', input: 'Hello?', tools }),
+    );
+    expect(said).toBe('a.json is a request with 2 messages and 1 tool.');
+    expect(fields.request).toMatchObject({
+      file: 'a.json',
+      content: { chat: { model: 'a-model' } },
+    });
+  });
+
   it('is an error of a job, whose text is not compared', () => {
     const { said, fields } = take(JSON.stringify({ error: {}, svc: { job_id: JOB } }));
     expect(said).toBe(`a.json is the error of ${JOB}.`);

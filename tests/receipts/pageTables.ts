@@ -6,7 +6,10 @@ import { ACCOUNT_KINDS, IDL, PROGRAM_EVENTS, wordsOf } from '../../programs/clie
 import type { Field, FieldType } from '../../programs/client/interface.ts';
 import { bytesToHex } from '../../programs/client/platform/bytes.ts';
 import { READ } from '../../programs/client/verify/answer/names.ts';
-import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
+import {
+  REQUEST_FIELDS,
+  RESPONSES_FIELDS,
+} from '../../programs/client/verify/answer/requestFields.ts';
 import { NOT_PROVEN } from '../../programs/client/verify/check.ts';
 import { verifyJob } from '../../programs/client/verify/job/verifyJob.ts';
 import { checkout } from '../../programs/tools/artifacts.ts';
@@ -61,16 +64,20 @@ export function pageTables(): string[] {
     block(INSTRUCTIONS.map((name) => layout(call(name)))),
     block(words),
     listed(ruleNames()),
-    block(
-      Object.entries(REQUEST_FIELDS).map(([list, named]) => [
-        list,
-        list === 'off' ? JSON.stringify(named) : listed(named as readonly string[]),
-      ]),
-    ),
+    fieldLists(REQUEST_FIELDS),
+    fieldLists(RESPONSES_FIELDS),
     listed(NOT_PROVEN),
     listed([...READ]),
   ];
 }
+
+const fieldLists = (lists: object): string =>
+  block(
+    Object.entries(lists).map(([list, named]) => [
+      list,
+      list === 'off' ? JSON.stringify(named) : listed(named as readonly string[]),
+    ]),
+  );
 
 /** Of each event the fields of the page that only a node says: always, and without an account. */
 export function saidByNodes(): Record<string, [always: string, closed: string]> {

@@ -4,6 +4,7 @@ import type { PassedField } from '../../common/workerProtocol.ts';
 import { parseJson } from '../../programs/client/parseJson.ts';
 import type { Json } from '../../programs/client/proof.ts';
 import type { Random } from '../../testing/random.ts';
+import { asResponses } from './responsesBody.ts';
 
 /** What the API makes of a body for a worker. @throws ApiError for a body that it refuses */
 export const givenToWorker = (body: string) => chatForWorker(parseChatCompletion(parseJson(body)));
@@ -19,11 +20,19 @@ interface Asked {
  * makes of it. To some, tools are added in such forms, and to what the worker is given as they are.
  */
 export function drawAsked(random: Random): Asked {
+  const { sent, given } = drawChat(random);
+  if (random.below(2) === 0) return { body: spelled(random, sent), given };
+  const { tools } = given;
+  const kept = Array.isArray(tools) && { tools: tools.map(({ cache: _, ...tool }) => tool) };
+  return { body: spelled(random, asResponses(random, sent)), given: { ...given, ...kept } };
+}
+
+function drawChat(random: Random): { sent: Body; given: Body } {
   const plain = drawPlain(random);
   const given = givenToWorker(asText(plain)) as Body;
-  if (random.below(2) === 0) return { body: spelled(random, plain), given };
+  if (random.below(2) === 0) return { sent: plain, given };
   const { sent, kept } = drawTools(random);
-  return { body: spelled(random, joined(plain, sent)), given: joined(given, kept) };
+  return { sent: joined(plain, sent), given: joined(given, kept) };
 }
 
 type Body = Readonly<Record<string, Json>> & { readonly messages: readonly Json[] };

@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { PASSED_FIELDS } from '../../common/workerProtocol.ts';
-import { REQUEST_FIELDS } from '../../programs/client/verify/answer/requestFields.ts';
+import {
+  REQUEST_FIELDS,
+  RESPONSES_FIELDS,
+} from '../../programs/client/verify/answer/requestFields.ts';
 import { createRandom } from '../../testing/random.ts';
 import { ruleNames } from './pageTables.ts';
 import { formatVectors } from './vectors/cases.ts';
@@ -40,6 +43,7 @@ describe('the committed vectors', () => {
 
   it('have the one list of what becomes of each field of a request', () => {
     expect(COMMITTED.request_fields).toEqual(REQUEST_FIELDS);
+    expect(COMMITTED.responses_fields).toEqual(RESPONSES_FIELDS);
     const { nullable, emptyable } = REQUEST_FIELDS;
     const given = ['stop', 'response_format', ...nullable, ...emptyable];
     expect(given.toSorted()).toEqual([...PASSED_FIELDS].sort());

@@ -1,5 +1,6 @@
 import { toolCallsAsJson } from '../../../programs/client/statement.ts';
 import type { Random } from '../../../testing/random.ts';
+import { eventsOf, type Response, responseOf } from '../responsesForms.ts';
 
 const JOB = 'job_01a1fd5d5d467000a1b2d1b31219e46b';
 const OTHER_JOB = JOB.replace(/b$/, 'c');
@@ -20,11 +21,23 @@ export function drawFile(random: Random): string {
   const pick = <Item>(items: readonly Item[]): Item => items[random.below(items.length)] as Item;
   const some = (text: () => string, one = 3) => (random.below(one) === 0 ? text() : '');
   const isPlain = random.below(3) === 0;
-  const parts = isPlain ? [plain()] : chunks();
+  const isOfResponses = random.below(2) === 0;
+  const named = random.below(4);
+  // A stream of responses has many more events.
+  const rare = isOfResponses ? 60 : 6;
+  const parts = isOfResponses ? responses(random, isPlain) : isPlain ? [plain()] : chunks();
   for (let lies = random.below(3); lies > 0; lies -= 1) {
-    parts.splice(random.below(parts.length + 1), 0, JSON.stringify(pick(LYING_PARTS)));
+    const lie = pick(isOfResponses ? RESPONSES_LIES : LYING_PARTS);
+    parts.splice(
+      random.below(parts.length + 1),
+      0,
+      JSON.stringify(random.below(9) === 0 ? pick(LIES) : lie),
+    );
   }
-  const spoilt = parts.map((part) => some(() => pick(SPOILS)(part), 9) || part);
+  const spoils = isOfResponses ? [...SPOILS, ...RESPONSES_SPOILS] : SPOILS;
+  const spoilt = parts.map(
+    (part) => some(() => pick(spoils)(part), isOfResponses ? 30 : 9) || part,
+  );
   const end = pick(['\n', '\n', '\r\n', '\r']);
   const head = () => `HTTP/1.1 200 OK\r\n${some(() => `${line()}\r\n`)}x: y\r\n\r\n`;
   const body = random.below(2) === 0 ? asJson(spoilt) : asEvents(spoilt, end);
@@ -58,10 +71,20 @@ export function drawFile(random: Random): string {
   function asEvents(all: readonly string[], lineEnd: string): string {
     const events = all.map((part) => {
       const before =
-        some(() => `${line()}${lineEnd}`, 6) + some(() => `: c${lineEnd}${lineEnd}`, 6);
-      return `${before}${pick(['data: ', 'data:'])}${part}${lineEnd}${lineEnd}`;
+        some(() => `${line()}${lineEnd}`, rare) + some(() => `: c${lineEnd}${lineEnd}`, rare);
+      return `${before}${nameOf(part, lineEnd)}${pick(['data: ', 'data:'])}${part}${lineEnd}${lineEnd}`;
     });
     return `${events.join('')}${some(() => `data: [DONE]${lineEnd}${lineEnd}`)}`;
+  }
+
+  /** Streams of responses have names for all events or for none, but for lies and a few others. */
+  function nameOf(part: string, lineEnd: string): string {
+    const [, type] = /"type":"([\w.]+)"/.exec(part) ?? [];
+    if (!isOfResponses || type === undefined) return '';
+    const isOther = random.below(part.includes('No.') ? 3 : 300) === 0;
+    const other = pick(['response.output_text.delta', 'x', 'error', '']);
+    const name = isOther ? other : named > 0 ? type : '';
+    return name && `event: ${name}${lineEnd}`;
   }
 
   /** A line outside of the answer: innocent, or of another one. */
@@ -78,10 +101,55 @@ export function drawFile(random: Random): string {
       '"data"',
       '',
     ]);
-    const value = pick(['y', OTHER_JOB, ...LYING_PARTS.map((one) => JSON.stringify(one))]);
+    const value = pick(['y', OTHER_JOB, ...LIES.map((one) => JSON.stringify(one))]);
     const joint = pick([': ', ':', ':', ' ', '']);
     return `${some(() => pick(['a\u2028', 'a: b\r', 'a\u0085', 'a\f', '{']), 6)}${name}${joint}${value}`;
   }
+}
+
+/** The answer or the events of responses, with its text in one item or two. */
+function responses(random: Random, isPlain: boolean): string[] {
+  const details = { finishReason: 'tool_calls', reasoning: '', toolCalls: TRUTH.calls };
+  const usage = { prompt_tokens: 3, completion_tokens: 2 };
+  const { text, model, cost } = TRUTH;
+  const whole = responseOf({ ...{ jobId: JOB, model, text, details, usage, cost }, ...SVC });
+  const response = random.below(2) === 0 ? whole : inTwo(random, whole);
+  if (isPlain) return [JSON.stringify(response)];
+  const events = eventsOf(response, (piece) => piece.match(/.{1,4}/gs) ?? []);
+  return besideEachOther(random, events).map((event) => JSON.stringify(event));
+}
+
+/** The second text is beside the first one, or behind a call. */
+function inTwo(random: Random, response: Response): Response {
+  const [message, ...calls] = response.output;
+  const [first, second] = [TRUTH.text.slice(0, 5), TRUTH.text.slice(5)].map((text) => ({
+    ...message,
+    content: [{ type: 'output_text', text }],
+  }));
+  const output = calls.toSpliced(random.below(2), 0, second as (typeof calls)[number]);
+  const items = [first, ...output].map((item, at) => ({ ...item, id: `i_${at}` }));
+  return { ...response, output: items as Response['output'] };
+}
+
+/** The second call begins within the first one, or both end last. */
+function besideEachOther<Event extends { readonly type: string; readonly output_index?: unknown }>(
+  random: Random,
+  events: readonly Event[],
+): Event[] {
+  if (random.below(2) === 0) return [...events];
+  const added = events.filter(
+    (event) => 'item' in event && (event.item as { type: string }).type === 'function_call',
+  );
+  const calls = new Set(added.map(({ output_index }) => output_index));
+  const isEnd = (event: Event) => calls.has(event.output_index) && event.type.endsWith('.done');
+  const begun = events.slice(0, -1).filter((event) => !isEnd(event));
+  const second = begun.findLastIndex((event) => added.includes(event));
+  const before = begun.findLastIndex(
+    ({ type }) => type === 'response.function_call_arguments.delta',
+  );
+  const [call] = random.below(2) === 0 && before === second - 1 ? begun.splice(second, 1) : [];
+  if (call) begun.splice(before, 0, call);
+  return [...begun, ...events.filter(isEnd), ...events.slice(-1)];
 }
 
 /** Each call begins before the next, and an earlier one may go on behind that. */
@@ -115,6 +183,31 @@ const LYING_PARTS: readonly object[] = [
   [[{ id: OTHER_JOB }]],
 ];
 
+const LYING_ITEM = {
+  ...{ type: 'message', id: 'i_0', role: 'assistant' },
+  content: [{ type: 'output_text', text: 'No.' }],
+};
+const FIRST = { item_id: 'i_0', output_index: 0, content_index: 0 };
+const LYING_WHOLE = { id: `resp_${JOB}`, status: 'completed', output: [LYING_ITEM] };
+/** The same of responses; some say nothing. */
+const RESPONSES_LIES: readonly object[] = [
+  { type: 'response.output_text.delta', ...FIRST, delta: 'No.' },
+  { type: 'response.output_text.delta', ...FIRST, delta: '' },
+  { type: 'response.output_text.done', ...FIRST, text: 'No.' },
+  { type: 'response.output_item.done', output_index: 0, item: LYING_ITEM },
+  { type: 'response.output_item.added', output_index: 3, item: { ...LYING_ITEM, content: [] } },
+  { type: 'response.function_call_arguments.delta', item_id: 'i_1', output_index: 1, delta: '!' },
+  { type: 'response.refusal.delta', ...FIRST, delta: 'No.' },
+  { type: 'response.completed', response: LYING_WHOLE },
+  { type: 'response.created', response: { model: 'b' } },
+  { type: 'response.in_progress', response: { svc: { credits_charged: 99 } } },
+  { object: 'response', ...LYING_WHOLE },
+  { type: 'error', error: { message: 'x' } },
+  { type: 'error', error: { message: 'x' }, svc: { job_id: JOB } },
+  { type: 'error' },
+];
+const LIES = [...LYING_PARTS, ...RESPONSES_LIES];
+
 /** What may be done to a part's JSON. */
 const SPOILS: readonly ((part: string) => string)[] = [
   (part) => part.replace('"content"', '"content":"No.","content"'),
@@ -131,4 +224,22 @@ const SPOILS: readonly ((part: string) => string)[] = [
   (part) => part.replace(',', ',\n'),
   (part) => part.slice(0, part.length >> 1),
   (part) => part.replace('Yes', 'No'),
+];
+
+/** The same to one of responses. */
+const RESPONSES_SPOILS: typeof SPOILS = [
+  (part) => part.replace('"text":', '"text":"No.","text":'),
+  (part) => part.replace('"text":', '"Text":"No.","text":'),
+  (part) => part.replace('"output":', '"output":[],"output":'),
+  (part) => part.replace('"output":', '"output_text":"No.","output":'),
+  (part) => part.replace('"output":', `"output_text":${JSON.stringify(TRUTH.text)},"output":`),
+  (part) => part.replace('"item_id":"i_0"', '"item_id":"i_1"'),
+  (part) => part.replace('"output_index":1', '"output_index":0'),
+  (part) => part.replace('"output_index":0', '"output_index":"0"'),
+  (part) => part.replace('"status":"completed"', '"status":"incomplete"'),
+  (part) => part.replace('"type":"response.', '"Type":"x","type":"response.'),
+  (part) => part.replace('"Name"', '"Text"'),
+  (part) => part.replace('"content":[', '"content":[{"type":"refusal","refusal":"No."},'),
+  (part) => part.replace('"type":"message"', '"type":"program"'),
+  (part) => part.replace('"error":null', '"error":{"message":"x"}'),
 ];

@@ -7,6 +7,7 @@ import {
 } from '../../../programs/client/statement.ts';
 import { createJobScene, type JobScene } from '../../../testing/ledger/jobScene.ts';
 import type { Random } from '../../../testing/random.ts';
+import { asResponses } from '../responsesBody.ts';
 import { type AnsweredJob, receiptFor } from './answeredJob.ts';
 import { type ModelCards, runJobs } from './answerScene.ts';
 import type { AnyUnitCase } from './cases.ts';
@@ -44,7 +45,7 @@ export async function answerCases(
     const whole = [
       ...answered.map((answer, at) => ({ name: `drawn ${at + 1}`, ...partsOf(answer), is: HOLDS })),
       ...Object.entries(others).map(([name, { address }]) => honest(name, address)),
-      ...savedCases(answered),
+      ...savedCases(random, answered),
       ...textCases(random, first, second, scene),
       ...statementCases(random, first, second),
       ...detailCases(random, answered),
@@ -74,11 +75,13 @@ const partsOf = ({ address, text, body, svc }: AnsweredJob) => ({
   answer_details: String(svc.answer_details),
 });
 
-/** Every form of every other answer, with its question. */
-const savedCases = (answered: readonly AnsweredJob[]): Condition[] =>
+/** Every form of every other answer, with its question in the same format. */
+const savedCases = (random: Random, answered: readonly AnsweredJob[]): Condition[] =>
   Object.entries(SAVED_FORMS).map(([name, form], at) => {
     const answer = answered[at % answered.length] as AnsweredJob;
-    return { name, answer: form(answer), request: JSON.stringify(answer.body), is: HOLDS };
+    const { body } = answer;
+    const asked = name.endsWith('of responses') ? asResponses(random, body) : body;
+    return { name, answer: form(answer), request: JSON.stringify(asked), is: HOLDS };
   });
 
 /** Texts and receipts that are not those of the job. */

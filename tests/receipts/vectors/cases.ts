@@ -1,5 +1,8 @@
 import type { Json } from '../../../programs/client/proof.ts';
-import type { REQUEST_FIELDS } from '../../../programs/client/verify/answer/requestFields.ts';
+import type {
+  REQUEST_FIELDS,
+  RESPONSES_FIELDS,
+} from '../../../programs/client/verify/answer/requestFields.ts';
 import type { LedgerSnapshot, SnapshotChanges } from './snapshot.ts';
 
 /** What a verification must say of a job: the names of its checks, in the order of the rules. */
@@ -140,6 +143,8 @@ export interface Vectors {
   readonly program_id: string;
   /** What becomes of each field of a request. */
   readonly request_fields: typeof REQUEST_FIELDS;
+  /** The same of what only a request of responses has. */
+  readonly responses_fields: typeof RESPONSES_FIELDS;
   readonly nodes: Readonly<Record<string, LedgerSnapshot>>;
   readonly cases: readonly VectorCase[];
 }

@@ -41,7 +41,7 @@ export interface NodeCases {
  * Jobs that ended in every way, seen through an honest node, and through nodes that lie.
  *
  * @param version of the jobs' transactions. Those of version 1 differ in the signed bytes alone.
- *   Only lies about these are among them: of each job the first with the same verdicts
+ *   Only lies about these are among them: the first with the same verdicts
  */
 export async function endedCases(version: 0 | 1): Promise<NodeCases> {
   const scene = await createEndedJobs({ version });
@@ -65,8 +65,8 @@ export async function endedCases(version: 0 | 1): Promise<NodeCases> {
 const isOfSigned = ({ isAll, is }: Condition): boolean =>
   isAll === true && is.includes('history.signatures');
 
-/** Of the conditions of a job with the same verdicts the first. */
+/** Of conditions with the same verdicts the first. */
 function firstOfEach(conditions: readonly Condition[]): Condition[] {
-  const found = new Map(conditions.toReversed().map((one) => [`${one.job} ${one.is}`, one]));
-  return conditions.filter((one) => found.get(`${one.job} ${one.is}`) === one);
+  const found = new Map(conditions.toReversed().map((one) => [one.is, one]));
+  return conditions.filter((one) => found.get(one.is) === one);
 }

@@ -1,5 +1,8 @@
 import { PROGRAM_ID } from '../../../programs/client/index.ts';
-import { REQUEST_FIELDS } from '../../../programs/client/verify/answer/requestFields.ts';
+import {
+  REQUEST_FIELDS,
+  RESPONSES_FIELDS,
+} from '../../../programs/client/verify/answer/requestFields.ts';
 import { createRandom, type Random } from '../../../testing/random.ts';
 import { answerCases } from './answerCases.ts';
 import { canonicalCases } from './canonicalCases.ts';
@@ -55,6 +58,7 @@ export async function generateVectors(seed: number): Promise<Vectors> {
     seed,
     program_id: PROGRAM_ID.toBase58(),
     request_fields: REQUEST_FIELDS,
+    responses_fields: RESPONSES_FIELDS,
     nodes: Object.fromEntries(scenes.map(({ name, node }) => [name, node])),
     cases: [...units, ...writtenCases(units), ...scenes.flatMap(({ cases }) => cases)],
   };

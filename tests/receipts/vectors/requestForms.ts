@@ -1,5 +1,6 @@
 import type { Json } from '../../../programs/client/proof.ts';
-import type { Random } from '../../../testing/random.ts';
+import { createRandom, type Random } from '../../../testing/random.ts';
+import { asResponses } from '../responsesBody.ts';
 import { drawPassedFields } from './draw.ts';
 
 export type Body = Readonly<Record<string, Json>>;
@@ -42,6 +43,7 @@ export const SAME_QUESTION: Readonly<Record<string, (body: Body) => Json>> = {
     ...{ logit_bias: {}, stop: [], response_format: { type: 'text' } },
     ...body,
   }),
+  'as a body of responses': (body) => asResponses(createRandom(1), body),
 };
 
 const NULLABLE = [

@@ -3,6 +3,7 @@ import {
   type ToolCall,
   toolCallsAsJson,
 } from '../../../programs/client/statement.ts';
+import { asStream, eventsOf, responseOf } from '../responsesForms.ts';
 import type { AnsweredJob } from './answeredJob.ts';
 
 /** How clients keep an answer: each form is read to the same text and evidence. */
@@ -43,7 +44,16 @@ export const SAVED_FORMS: Readonly<Record<string, (answer: AnsweredJob) => strin
     chunks(answer)
       .map((chunk) => JSON.stringify(chunk, null, 2))
       .join('\n'),
+  'an answer of responses': (answer) => JSON.stringify(response(answer)),
+  'a stream of responses': (answer) =>
+    asStream(eventsOf(response(answer), (text) => text.match(/.{1,24}/gsu) ?? [])),
 };
+
+const response = ({ text, details, svc, body, ...answer }: AnsweredJob) =>
+  responseOf({
+    ...{ jobId: String(svc.job_id), model: body.model, text, details, svc },
+    ...{ usage: usageOf({ ...answer, svc }), cost: svc.usdc_value },
+  });
 
 const HEADERS =
   'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nx-svc-worker: x\r\n\r\n';
@@ -89,7 +99,7 @@ function plain(answer: AnsweredJob) {
   };
 }
 
-const usageOf = ({ answering: { tokens = 0 }, svc }: AnsweredJob) => ({
+const usageOf = ({ answering: { tokens = 0 }, svc }: Pick<AnsweredJob, 'answering' | 'svc'>) => ({
   ...{ prompt_tokens: 10, completion_tokens: tokens - 1, total_tokens: tokens + 9 },
   ...{ cost: svc.usdc_value, completion_tokens_details: { reasoning_tokens: 0 } },
 });

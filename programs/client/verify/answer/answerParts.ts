@@ -64,7 +64,7 @@ function choiceOf(choices: readonly unknown[]): readonly unknown[] {
 const UNPROVEN = ['refusal', 'function_call', 'audio', 'reasoning'] as const;
 
 /** Programs with fixed types write an empty text or object where a field is missing. */
-const isNothing = (value: unknown): boolean =>
+export const isNothing = (value: unknown): boolean =>
   value == null ||
   value === '' ||
   (Array.isArray(value)

@@ -1,4 +1,5 @@
-import { isObject } from './fields.ts';
+import { fieldOf, isObject } from './fields.ts';
+import { isEventType, isOfResponses } from './responsesAnswer.ts';
 import { SavedFileError } from './savedFile.ts';
 import { assertFew, DONE, tryRead, type Values } from './text.ts';
 
@@ -14,8 +15,8 @@ const BARE = /^[^\w:]*[{[]/;
 /**
  * The data of a stream's server-sent events, as the standard reads them: comments and other fields are
  * passed over, and with them trailers. So are events of a name, unless they say something of the answer:
- * the official clients read those, and others do not. What stands behind the last empty line counts,
- * too: files lose their last newline.
+ * the official clients read those, and others do not. Events of responses have their type as a name, all
+ * of them or none. What stands behind the last empty line counts, too: files lose their last newline.
  *
  * @throws SavedFileError for an event that is not JSON, and for what one client may read and another not
  */
@@ -26,15 +27,25 @@ export function eventsIn(body: string): Values {
   let name = '';
   let broken: number | undefined;
   let isDone = false;
+  /** Whether events of responses have names. */
+  let isTyped: boolean | undefined;
   const dispatch = () => {
     const lines = data;
-    const isNamed = name !== '' && name !== 'message';
+    const event = name;
     data = [];
     name = '';
     if (lines.length === 0) return;
     const parsed = parseEvent(lines);
+    const isOwn = isEventType(event) || (event === 'error' && isTyped === true);
+    const isNamed = event !== '' && event !== 'message' && !isOwn;
     if (parsed?.some((value) => Array.isArray(value) || (isNamed && isPart(value))))
       throw differing();
+    if (isOwn && parsed && (parsed.length > 1 || fieldOf(parsed[0], 'type') !== event))
+      throw differing();
+    if (parsed?.some(isOfResponses)) {
+      if (isTyped === !isOwn) throw differing();
+      isTyped = isOwn;
+    }
     if (isNamed) {
       others.push(...lines);
       return;
@@ -72,7 +83,7 @@ const differing = () => new SavedFileError('Not all clients read each of its eve
 const PARTS = ['choices', 'error', 'model', 'svc', 'usage'];
 
 const isPart = (value: unknown): boolean =>
-  isObject(value) && PARTS.some((field) => Object.hasOwn(value, field));
+  isOfResponses(value) || (isObject(value) && PARTS.some((field) => Object.hasOwn(value, field)));
 
 const valueIn = (line: string, field: string): string =>
   line.slice(line[field.length] === ' ' ? field.length + 1 : field.length);

@@ -16,6 +16,11 @@ export function unlessEmpty(value: unknown): unknown {
   return typeof value === 'object' && Object.keys(value).length === 0 ? undefined : value;
 }
 
+/** Whether a field says what its absence does: by null, what is empty, or one of these values. */
+export const isOff = (value: unknown, off: readonly unknown[]): boolean =>
+  unlessEmpty(value ?? null) === undefined ||
+  off.some((one) => JSON.stringify(one) === JSON.stringify(value));
+
 /**
  * The service drops a field named `__proto__` where it knows the object: here, and along a path of
  * fields.

@@ -8,7 +8,12 @@ export const READ: ReadonlySet<string> = new Set([
   ...['choices', 'message', 'delta', 'content', 'refusal', 'tool_calls', 'function_call', 'audio'],
   ...['finish_reason', 'index', 'id', 'model', 'error', 'svc', 'usage', ...STATED],
   ...['reasoning_content', 'reasoning', 'type', 'function', 'name', 'arguments'],
+  ...['object', 'response', 'status', 'incomplete_details', 'reason', 'output', 'output_text'],
+  ...['item', 'item_id', 'part', 'text', 'call_id', 'output_index', 'content_index', 'summary'],
+  ...['encrypted_content', 'annotations', 'logprobs', 'input_tokens', 'output_tokens'],
 ]);
+/** What an answer of responses repeats of its request, in which names are its client's. */
+const REPEATED: ReadonlySet<string> = new Set(['tools', 'format', 'metadata']);
 const TOKENS = /["{}]/g;
 const NAME_END = /[ \t\r\n]*:/y;
 
@@ -19,28 +24,41 @@ const NAME_END = /[ \t\r\n]*:/y;
  * @throws SavedFileError for such names, and for one that is read only in another case
  */
 export function assertNames(json: string): void {
-  const objects: Set<string>[] = [];
+  const objects: Open[] = [];
   TOKENS.lastIndex = 0;
   for (let token = TOKENS.exec(json); token; token = TOKENS.exec(json)) {
-    if (token[0] === '{') objects.push(new Set());
-    else if (token[0] === '}') objects.pop();
+    const object = objects.at(-1);
+    if (token[0] === '{') {
+      const isRepeated = object && (object.isRepeated || REPEATED.has(object.last));
+      objects.push({ names: new Set(), last: '', isRepeated: isRepeated === true });
+    } else if (token[0] === '}') objects.pop();
     else {
       const end = endOfString(json, token.index) ?? json.length;
       TOKENS.lastIndex = end;
       NAME_END.lastIndex = end;
-      if (NAME_END.test(json)) assertName(JSON.parse(json.slice(token.index, end)), objects.at(-1));
+      if (object && NAME_END.test(json)) addName(JSON.parse(json.slice(token.index, end)), object);
     }
   }
 }
 
-function assertName(name: string, others = new Set<string>()): void {
+/** An object that is not closed yet. */
+interface Open {
+  readonly names: Set<string>;
+  /** Of which the value follows. */
+  last: string;
+  readonly isRepeated: boolean;
+}
+
+function addName(name: string, object: Open): void {
   // As Go compares names: these two letters are those of ASCII in another case.
   const folded = name
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
     .replaceAll('ſ', 's')
     .replaceAll('\u212a', 'k');
-  if (others.has(name) || (folded !== name && READ.has(folded))) {
+  const isTaken = folded !== name && READ.has(folded) && !object.isRepeated;
+  if (object.names.has(name) || isTaken) {
     throw new SavedFileError(`Not all clients read its fields named ${shown(name)} alike.`);
   }
-  others.add(name);
+  object.names.add(name);
+  object.last = name;
 }

@@ -4,6 +4,7 @@ import type { AnswerDetails } from '../../statement.ts';
 import { isLast, joinParts } from './answerParts.ts';
 import { eventsIn } from './eventStream.ts';
 import { fieldOf, isObject, shown } from './fields.ts';
+import { chatPartsOf } from './responsesAnswer.ts';
 import { SavedFileError } from './savedFile.ts';
 import {
   modelIn,
@@ -32,9 +33,9 @@ export interface SavedAnswer {
 }
 
 /**
- * Reads an answer to a chat completion as it was saved. It is the body of a plain answer, the events
- * of a stream, or the chunks that a client made of them. Chunks may be a JSON array, or stand one
- * behind the other. HTTP headers before it and trailers behind it are passed over.
+ * Reads an answer to a chat completion, or of responses, as it was saved. It is the body of a plain
+ * answer, the events of a stream, or the chunks that a client made of them. Chunks may be a JSON array,
+ * or stand one behind the other. HTTP headers before it and trailers behind it are passed over.
  *
  * @param saved UTF-8, or UTF-16 with its mark
  * @throws SavedFileError whose message says what is missing, and what to do instead
@@ -48,7 +49,7 @@ export function readAnswer(saved: Uint8Array | string, bytesMax = BYTES_MAX): Sa
   if (parts.some((part) => Array.isArray(part) || typeof part === 'string')) {
     throw new SavedFileError('It has a part that is no object.');
   }
-  const items = parts.filter(isObject);
+  const { parts: items, isTranslated } = chatPartsOf(parts.filter(isObject), !isJson);
   const jobId = jobIdIn(items, [...heads, ...others]);
   const isError = isErrorOf(items, jobId);
   if (isCut) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
@@ -59,7 +60,7 @@ export function readAnswer(saved: Uint8Array | string, bytesMax = BYTES_MAX): Sa
   if (!answers.every((answer) => Array.isArray(fieldOf(answer, 'choices')))) {
     throw new SavedFileError('Its choices are no list.');
   }
-  const { text, ...rest } = isError ? NO_TEXT : textOf(answers, isJson, jobId);
+  const { text, ...rest } = isError ? NO_TEXT : textOf(answers, isJson || isTranslated, jobId);
   if (jobId === undefined) throw new SavedFileError(NO_JOB);
   const svc = statedFieldsIn(items);
   if (svc?.output_hash !== undefined && HALVES.some((half) => svc[half] === undefined)) {
@@ -91,14 +92,14 @@ const FORMER =
   'It is of a former form of the service, whose svc names neither request_commitment nor ' +
   'answer_details: a verifier of that form reads it.';
 
-function textOf(answers: readonly object[], isJson: boolean, jobId: string | undefined) {
+function textOf(answers: readonly object[], isWhole: boolean, jobId: string | undefined) {
   if (answers.length === 0) {
     throw new SavedFileError(
-      'It holds no answer of a chat completion, as JSON or as the events of a stream. Of an object in ' +
-        'Python save model_dump_json().',
+      'It holds no answer of a chat completion or of responses, as JSON or as the events of a stream. ' +
+        'Of an object in Python save model_dump_json().',
     );
   }
-  const { finishReason, ...joined } = joinParts(answers, !isJson);
+  const { finishReason, ...joined } = joinParts(answers, !isWhole);
   if (finishReason === undefined) throw new SavedFileError(`${CUT}${ofJob(jobId)}`, jobId);
   const { reasoning, toolCalls } = joined;
   const bound = [finishReason, reasoning, ...toolCalls.flatMap(Object.values)];
@@ -112,8 +113,8 @@ const CUT =
   'It ends before the answer does, so the text is not whole. Save it to its end, or repeat the request ' +
   'with its Idempotency-Key.';
 const NO_JOB =
-  'It names no job: it has neither svc.job_id nor an id that begins with chatcmpl-job_. Is it an ' +
-  'answer of this service?';
+  'It names no job: it has neither svc.job_id nor an id that begins with chatcmpl-job_ or resp_job_. ' +
+  'Is it an answer of this service?';
 
 const ofJob = (jobId: string | undefined): string =>
   jobId === undefined ? '' : ` Its job is ${jobId}: without a text, verify that.`;
@@ -126,7 +127,7 @@ function jobIdIn(items: readonly object[], lines: readonly string[]): string | u
   for (const item of items) {
     for (const named of [fieldOf(fieldOf(item, 'svc'), 'job_id'), fieldOf(item, 'id')]) {
       if (typeof named !== 'string') continue;
-      const id = named.replace(/^chatcmpl-/, '');
+      const id = named.replace(/^(chatcmpl-|resp_)/, '');
       if (parseJobId(id)) ids.add(id);
     }
   }

@@ -27,3 +27,24 @@ export const REQUEST_FIELDS = {
   roles: ['system', 'user', 'assistant', 'developer', 'tool'],
   message_fields: ['role', 'content', 'refusal', 'name', 'tool_calls', 'tool_call_id'],
 } as const;
+
+/** The same of the fields that only a request of responses has, or says in another way. */
+export const RESPONSES_FIELDS = {
+  /** Those of a chat completion are made of them. */
+  translated: [
+    ...['input', 'instructions', 'max_output_tokens', 'text', 'reasoning', 'tools', 'tool_choice'],
+  ],
+  left_out: ['include', 'client_metadata', 'max_tool_calls', 'prompt_cache_retention'],
+  /** Refused, but for null, what is empty, and these values. */
+  off: {
+    ...{ previous_response_id: [], conversation: [], prompt: [] },
+    ...{ background: [false], truncation: ['disabled'] },
+    ...{ messages: [], max_tokens: [], max_completion_tokens: [], response_format: [] },
+    reasoning_effort: [],
+  } as Readonly<Record<string, readonly unknown[]>>,
+  /** Tools that known clients always offer, and that only their maker's service has. */
+  left_out_tools: [
+    ...['web_search', 'web_search_2025_08_26', 'web_search_preview'],
+    ...['web_search_preview_2025_03_11', 'namespace'],
+  ],
+} as const;

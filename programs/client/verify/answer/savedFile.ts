@@ -12,7 +12,7 @@ export class SavedFileError extends Error {
 
 /** What a file is that is not the body of a request. */
 export const NO_REQUEST =
-  'It is no request: save the JSON body that was sent to /v1/chat/completions.';
+  'It is no request: save the JSON body that was sent to /v1/chat/completions or /v1/responses.';
 
 /** For a body with a field that the service refuses: it was sent to another one. */
 export const refusalOf = (field: string): SavedFileError =>

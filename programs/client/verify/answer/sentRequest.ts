@@ -1,7 +1,8 @@
 import { canonicalJson, type Json } from '../../proof.ts';
 import type { toolCallsAsJson } from '../../statement.ts';
-import { fieldOf, onlyGiven, unlessEmpty, withoutPrototype } from './fields.ts';
+import { fieldOf, isOff, onlyGiven, unlessEmpty, withoutPrototype } from './fields.ts';
 import { REQUEST_FIELDS } from './requestFields.ts';
+import { chatRequestOf, isResponsesRequest } from './responsesRequest.ts';
 import { NO_REQUEST, refusalOf, SavedFileError } from './savedFile.ts';
 import { callFieldsOf, toolFieldsOf } from './sentTools.ts';
 import { BYTES_MAX, decode, partHeaders, tryParse } from './text.ts';
@@ -37,20 +38,21 @@ interface SentMessage {
 }
 
 /**
- * Reads the body of a request to `POST /v1/chat/completions` as it was sent, and keeps what a worker
- * is given. `developer` is read as `system`, parts of a text are joined, and what only concerns the
- * service is dropped. So is what is said of tools where there are none. The order of fields and white
- * space between them do not matter.
+ * Reads the body of a request to `POST /v1/chat/completions` or `/v1/responses` as it was sent, and
+ * keeps what a worker is given. `developer` is read as `system`, parts of a text are joined, and what
+ * only concerns the service is dropped. So is what is said of tools where there are none. The order of
+ * fields and white space between them do not matter.
  *
  * @param saved JSON in UTF-8, or UTF-16 with its mark
  * @throws SavedFileError for what is no such body, or has no canonical form
  */
 export function readRequest(saved: Uint8Array | string, bytesMax = BYTES_MAX): SentRequest {
-  const parsed = tryParse(partHeaders(decode(saved, bytesMax)).body);
-  const messages = fieldOf(parsed?.value, 'messages');
-  const model = fieldOf(parsed?.value, 'model');
+  const sent = tryParse(partHeaders(decode(saved, bytesMax)).body)?.value;
+  const read = isResponsesRequest(sent) ? chatRequestOf(sent) : sent;
+  const messages = fieldOf(read, 'messages');
+  const model = fieldOf(read, 'model');
   if (!Array.isArray(messages) || typeof model !== 'string') throw new SavedFileError(NO_REQUEST);
-  const body = parsed?.value as Record<string, unknown>;
+  const body = read as Record<string, unknown>;
   assertTaken(body, messages);
   const chat: SentChat = {
     model,
@@ -91,10 +93,6 @@ function assertTaken(body: Record<string, unknown>, messages: readonly unknown[]
   if (fault !== undefined) throw refusalOf(fault);
 }
 
-const isOff = (value: unknown, off: readonly unknown[]): boolean =>
-  unlessEmpty(value ?? null) === undefined ||
-  off.some((one) => JSON.stringify(one) === JSON.stringify(value));
-
 function otherFields(value: object, known: readonly string[]): SentRequest['others'] {
   const others = Object.keys(value).filter(
     (field) => field !== '__proto__' && !known.includes(field),
@@ -107,7 +105,7 @@ const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefi
 /** Whether it is meant to be a request, and no answer. */
 export function isRequest(saved: Uint8Array | string): boolean {
   const parsed = tryParse(partHeaders(decode(saved, BYTES_MAX)).body);
-  return fieldOf(parsed?.value, 'messages') !== undefined;
+  return fieldOf(parsed?.value, 'messages') !== undefined || isResponsesRequest(parsed?.value);
 }
 
 function messageOf(message: unknown): SentMessage {

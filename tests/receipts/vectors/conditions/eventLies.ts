@@ -135,20 +135,11 @@ const LIES: Partial<Record<keyof Subjects['jobs'], Readonly<Record<string, Table
         plus(121, 'unix_time'),
         'fails deadline.acknowledged deadline.proven deadline.settled account.state',
       ],
-      'the attempt, of a completed job': [set({ attempt: 2 }), `${PROVEN} account.state`],
       'the worker, of a completed job': [
         set({ worker: STRANGER }),
         'fails proof.signature account.state, not_checkable proof.key settlement.worker_payment',
       ],
       'the proven hash, of a completed job': [flip('output_hash'), `${PROVEN} account.state`],
-      'the prompt tokens, of a completed job': [
-        set({ prompt_tokens: 11 }),
-        `${PROVEN} account.state`,
-      ],
-      'the completion tokens, of a completed job': [
-        set({ completion_tokens: 601 }),
-        `${PROVEN} account.state`,
-      ],
       'which request was answered, of a completed job': [flip('statement'), PROVEN],
       'the counted tokens, of a completed job': [
         set({ counted_tokens: 400 }),
