@@ -6,6 +6,7 @@ import type { Database } from '../common/postgres.ts';
 import { type ConsoleServices, serveConsole } from './console/console.ts';
 import { createChatCompletionParser } from './contracts/chatCompletion.ts';
 import { sharedRoutes } from './contracts/index.ts';
+import { createResponsesParser } from './contracts/responses.ts';
 import { NO_PREVIEW } from './contracts/tools.ts';
 import type { Packages } from './docs/packagesPage.ts';
 import type { LargeBodies } from './http/largeBodies/largeBodies.ts';
@@ -86,13 +87,22 @@ export function createApp(services: AppServices): Express {
   };
   const entrance = keyEntrance(services);
   const { largeBodies, preview = NO_PREVIEW } = services;
-  const chats = { largeBodies, parseChat: createChatCompletionParser(preview) };
-  serveRoutes(app, sharedRoutes, handlers, { entrance, chats });
+  const parsers = {
+    'chat completion': createChatCompletionParser(preview),
+    response: createResponsesParser(preview),
+  };
+  const completions = { largeBodies, parsers };
+  serveRoutes(app, sharedRoutes, handlers, { entrance, completions });
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   const frame = serveDocs(app, services);
   if (services.console) {
-    serveConsole(app, services.console, { ...services, chats, measurements }, handlers);
+    serveConsole(
+      app,
+      services.console,
+      { ...services, bodies: completions, measurements },
+      handlers,
+    );
   }
 
   app.use(routeNotFound(app, { publicUrl, frame }));

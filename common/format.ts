@@ -63,7 +63,7 @@ interface ScanLimits {
   depth: number;
   /** Members of all objects and lists. */
   values: number;
-  /** Those of any field of the outermost object but `messages`. */
+  /** Those of any field of the outermost object but the conversation's. */
   fieldValues: number;
 }
 
@@ -72,6 +72,9 @@ interface ScanLimits {
  * times as long as text does.
  */
 export const REQUEST_LIMITS: ScanLimits = { depth: 128, values: 50_000, fieldValues: 16_384 };
+
+/** What holds the conversation, by the formats' names. */
+const CONVERSATIONS: readonly unknown[] = ['messages', 'input'];
 
 const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [BRACE, BRACE_END, BRACKET, BRACKET_END] = [0x7b, 0x7d, 0x5b, 0x5d];
@@ -129,7 +132,9 @@ export function scanJson(bytes: Uint8Array, limits: ScanLimits = REQUEST_LIMITS)
     }
     if (values > limits.values) return { values, fault: faultOf('values') };
     if (fieldValues > fieldValuesMax) {
-      if (nameIn(name) !== 'messages') return { values, fault: faultOf('fieldValues') };
+      if (!CONVERSATIONS.includes(nameIn(name))) {
+        return { values, fault: faultOf('fieldValues') };
+      }
       fieldValuesMax = limits.values;
     }
   }

@@ -8,7 +8,7 @@ import type { Webhooks } from '../account/webhooks.ts';
 import { pageRoutes, sharedRoutes } from '../contracts/index.ts';
 import type { ConsoleConfig } from '../contracts/session.ts';
 import type { BurstLimit, KeyAdmission, Limit } from '../http/middleware/authentication.ts';
-import type { ChatBodies } from '../http/middleware/requestBody.ts';
+import type { CompletionBodies } from '../http/middleware/requestBody.ts';
 import type { Catalog } from '../jobs/catalog.ts';
 import { deliveryHandlers } from '../routes/deliveries.ts';
 import { pageEntrance } from '../routes/entrances.ts';
@@ -52,7 +52,7 @@ export interface ConsoleServices {
 /** Services of the whole API that the web app uses. */
 interface SharedServices {
   publicUrl: string;
-  chats: ChatBodies;
+  bodies: CompletionBodies;
   refusals: BurstLimit;
   webhooks: Webhooks;
   nowSeconds: () => bigint;
@@ -75,7 +75,7 @@ export function serveConsole(
   handlers: Handlers<typeof sharedRoutes>,
 ): void {
   const { pool, deployment, operators, secrets, nowMs } = services;
-  const { publicUrl, chats } = shared;
+  const { publicUrl, bodies: completions } = shared;
   const { gateway, program_id: programId } = deployment;
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
@@ -92,7 +92,7 @@ export function serveConsole(
   const all = { ...services, ...shared, ...own };
   const entrance = pageEntrance(all);
   if (services.pages) servePages(app, services.pages, deployment);
-  serveRoutes(app, sharedRoutes, handlers, { entrance, chats });
+  serveRoutes(app, sharedRoutes, handlers, { entrance, completions });
   const pageHandlers: Handlers<typeof pageRoutes> = {
     ...webhookOperationHandlers(all),
     ...deliveryHandlers(all),
@@ -102,7 +102,7 @@ export function serveConsole(
     ...sessionHandlers(all),
     ...operatorHandlers(all),
   };
-  serveRoutes(app, pageRoutes, pageHandlers, { entrance, chats });
+  serveRoutes(app, pageRoutes, pageHandlers, { entrance, completions });
 }
 
 /** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */

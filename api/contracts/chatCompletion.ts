@@ -26,7 +26,7 @@ import {
 } from './values.ts';
 
 /** The most parts of all messages: checking one takes far longer than its few bytes suggest. */
-const PARTS_MAX = 4_096;
+export const PARTS_MAX = 4_096;
 
 const textPart = z.object({ type: z.literal('text'), text: wellFormedText });
 /** Clients send back the refusal of an earlier turn. */
@@ -41,7 +41,7 @@ const CONTENT_FORMS = 'must be a string or an array of text parts';
 const IMAGE_PARTS: readonly unknown[] = ['image_url', 'input_image', 'image'];
 
 /** Images by their name: a client that sends one has no other mistake to look for. */
-function faultOfContent({ input }: { input: unknown }): string {
+export function faultOfContent({ input }: { input: unknown }): string {
   const types = Array.isArray(input) ? input.map((given) => given?.type) : [];
   const image = types.find((type) => IMAGE_PARTS.includes(type));
   return image === undefined
@@ -97,20 +97,21 @@ const createMessage = (preview: Preview) =>
       };
     });
 
-const schemaName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
-  error: 'must have 1 to 64 letters, digits, _ or -',
-});
+/** What a promised form of JSON says of itself. */
+export const jsonSchemaFields = {
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, {
+    error: 'must have 1 to 64 letters, digits, _ or -',
+  }),
+  schema: z.record(z.string(), z.unknown()).nullish(),
+  strict: z.boolean().nullish(),
+};
 
 const responseFormat = z
   .union([
     z.looseObject({ type: z.enum(['text', 'json_object']) }),
     z.looseObject({
       type: z.literal('json_schema'),
-      json_schema: z.looseObject({
-        name: schemaName,
-        schema: z.record(z.string(), z.unknown()).nullish(),
-        strict: z.boolean().nullish(),
-      }),
+      json_schema: z.looseObject(jsonSchemaFields),
     }),
   ])
   .transform((format) => (format.type === 'text' ? undefined : format));
@@ -121,7 +122,7 @@ const logitBias = z.record(z.string().regex(BIASED_TOKEN), z.number().min(-BIAS_
 
 const TOKENS_MAX = 2 ** 31 - 1;
 
-const tokenCount = z
+export const tokenCount = z
   .int({ error: `must be an integer from 1 to ${TOKENS_MAX}` })
   .min(1)
   .max(TOKENS_MAX);
@@ -145,10 +146,8 @@ const creditCeiling = z
   .min(1, { error: CEILING_FAULT })
   .meta({ maximum: Number.MAX_SAFE_INTEGER });
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 
-/** More than the modalities that exist. */
-const MODALITIES_MAX = 16;
 /** The most elements of a list that are checked in full, since only the first fault is reported. */
 const FAULTY_MAX = 64;
 
@@ -239,7 +238,7 @@ export const createChatCompletionRequest = (preview: Preview) =>
         guided_regex: unsupported(),
         guided_choice: unsupported(),
         guided_grammar: unsupported(),
-        modalities: unsupported(z.array(z.literal('text')).max(MODALITIES_MAX)),
+        modalities: unsupported(z.array(z.literal('text')).max(1)),
         audio: unsupported(),
       },
       { error: 'must be a JSON object' },
@@ -312,29 +311,34 @@ function assertFew(body: unknown): void {
   const { messages } = (body ?? {}) as { messages?: unknown };
   if (!Array.isArray(messages)) return;
   if (messages.length > MESSAGES_MAX) {
-    throw tooManyOf(`${MESSAGES_MAX} messages`, { max_messages: MESSAGES_MAX });
+    throw tooManyOf('messages', `${MESSAGES_MAX} messages`, { max_messages: MESSAGES_MAX });
   }
   if (countParts(messages) > PARTS_MAX) {
-    throw tooManyOf(`${PARTS_MAX} text parts in all`, { max_parts: PARTS_MAX });
+    throw tooManyOf('messages', `${PARTS_MAX} text parts in all`, { max_parts: PARTS_MAX });
   }
 }
 
-function tooManyOf(most: string, details: { max_messages: number } | { max_parts: number }) {
+export function tooManyOf(
+  param: 'messages' | 'input',
+  most: string,
+  details: { max_messages: number } | { max_parts: number },
+) {
   return new ApiError(
     'invalid_request',
-    `Invalid value for 'messages': must hold at most ${most}.`,
+    `Invalid value for '${param}': must hold at most ${most}.`,
     {
-      param: 'messages',
+      param,
       details,
     },
   );
 }
 
-/** Counts the parts of messages that are not checked yet. */
-function countParts(messages: readonly unknown[]): number {
+/** Counts the parts of messages, or of a call's output, that are not checked yet. */
+export function countParts(messages: readonly unknown[]): number {
   return messages.reduce((sum: number, message) => {
-    const { content } = (message ?? {}) as { content?: unknown };
-    return sum + (Array.isArray(content) ? content.length : 0);
+    const { content, output } = (message ?? {}) as { content?: unknown; output?: unknown };
+    const parts = content ?? output;
+    return sum + (Array.isArray(parts) ? parts.length : 0);
   }, 0);
 }
 
@@ -347,17 +351,18 @@ function cutToFirstFault(body: unknown, message: z.ZodType): unknown {
   const { messages, stop, modalities, logit_bias: biases } = body as Record<string, unknown>;
   return {
     ...body,
-    ...(Array.isArray(messages) && { messages: messagesToFirstFault(messages, message) }),
+    ...(Array.isArray(messages) && { messages: toFirstFault(messages, message) }),
     ...(Array.isArray(stop) && { stop: stop.slice(0, STOP_SEQUENCES_MAX + 1) }),
-    ...(Array.isArray(modalities) && { modalities: modalities.slice(0, MODALITIES_MAX + 1) }),
+    ...(Array.isArray(modalities) && { modalities: modalities.slice(0, 2) }),
     ...(isLongRecord(biases) && { logit_bias: biasesToFirstFault(biases) }),
   };
 }
 
-function messagesToFirstFault(messages: unknown[], message: z.ZodType): unknown[] {
-  if (messages.length <= FAULTY_MAX) return messages;
-  const fault = messages.findIndex((one) => !message.safeParse(one).success);
-  return fault === -1 ? messages : messages.slice(0, fault + 1);
+/** A list up to its first fault, where it is long. */
+export function toFirstFault(items: unknown[], item: z.ZodType): unknown[] {
+  if (items.length <= FAULTY_MAX) return items;
+  const fault = items.findIndex((one) => !item.safeParse(one).success);
+  return fault === -1 ? items : items.slice(0, fault + 1);
 }
 
 function isLongRecord(value: unknown): value is Record<string, unknown> {

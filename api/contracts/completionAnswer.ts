@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FINISH_REASONS } from '../../common/workerProtocol.ts';
 import { chatCompletionRequest } from './chatCompletion.ts';
-import { route } from './route.ts';
+import { type RouteDocs, route } from './route.ts';
 import { toolCall, toolCallDelta } from './tools.ts';
 import {
   credits,
@@ -54,7 +54,7 @@ const completionUsage = usage
 const hexHash = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** With these fields and the ledger alone, anybody can check an answer. */
-const answerEvidence = z
+export const answerEvidence = z
   .object({
     job_id: jobId,
     worker: ledgerAddress.nullable().describe('Who proved the text; null for an empty answer.'),
@@ -157,6 +157,44 @@ export const chatCompletionChunk = z.object({
 
 export type ChatCompletionChunk = z.infer<typeof chatCompletionChunk>;
 
+/** What a job's request and answer have in each format. */
+export const ofEachFormat = {
+  requestHeaders: {
+    'Idempotency-Key':
+      'Our choice: 1 to 255 visible characters. The same key with the same body within 24 hours ' +
+      'is never charged twice: for ten minutes the same answer comes again.',
+    'x-svc-max-credits':
+      'Our choice: the most credits that the request may lock, as `max_credits` in the body. ' +
+      'Above it the answer is 422 `price_above_limit`, and nothing is locked.',
+  },
+  headers: [
+    ...lockHeaders,
+    'x-svc-settlement-tx',
+    'x-svc-worker',
+    'x-svc-credits-remaining',
+    'x-svc-output-hash',
+    'x-svc-delivery-receipt',
+    'x-svc-engine',
+    'x-svc-truncated',
+    'x-svc-replayed',
+    'server-timing',
+  ],
+  errors: [
+    'model_not_found',
+    'context_length_exceeded',
+    'insufficient_credits',
+    'spending_limit_exceeded',
+    'spender_not_set',
+    'idempotency_key_in_use',
+    'idempotency_key_reused',
+    'idempotency_key_mismatch',
+    'price_above_limit',
+    'worker_failed',
+    'no_workers_available',
+    'job_timeout',
+  ],
+} as const satisfies Partial<RouteDocs>;
+
 export const completionRoutes = {
   createChatCompletion: route('POST', '/chat/completions', ['key', 'session'], {
     needsSpender: true,
@@ -182,40 +220,7 @@ export const completionRoutes = {
           'in the body of a plain answer, and in the chunk with the finish reason of a stream.',
         'Our choice: fields of the format that are not listed here are ignored.',
       ].join('\n\n'),
-      requestHeaders: {
-        'Idempotency-Key':
-          'Our choice: 1 to 255 visible characters. The same key with the same body within 24 hours ' +
-          'is never charged twice: for ten minutes the same answer comes again.',
-        'x-svc-max-credits':
-          'Our choice: the most credits that the request may lock, as `max_credits` in the body. ' +
-          'Above it the answer is 422 `price_above_limit`, and nothing is locked.',
-      },
-      headers: [
-        ...lockHeaders,
-        'x-svc-settlement-tx',
-        'x-svc-worker',
-        'x-svc-credits-remaining',
-        'x-svc-output-hash',
-        'x-svc-delivery-receipt',
-        'x-svc-engine',
-        'x-svc-truncated',
-        'x-svc-replayed',
-        'server-timing',
-      ],
-      errors: [
-        'model_not_found',
-        'context_length_exceeded',
-        'insufficient_credits',
-        'spending_limit_exceeded',
-        'spender_not_set',
-        'idempotency_key_in_use',
-        'idempotency_key_reused',
-        'idempotency_key_mismatch',
-        'price_above_limit',
-        'worker_failed',
-        'no_workers_available',
-        'job_timeout',
-      ],
+      ...ofEachFormat,
     },
   }),
 };

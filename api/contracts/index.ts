@@ -9,6 +9,7 @@ import { deliveryRoutes } from './delivery.ts';
 import { jobRoutes } from './job.ts';
 import { modelRoutes, networkRoutes } from './network.ts';
 import { operatorRoutes } from './operator.ts';
+import { responsesRoutes } from './responses.ts';
 import { type Access, pageAccess, type Route } from './route.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
@@ -29,9 +30,10 @@ export type * from './settings.ts';
 export type * from './usage.ts';
 export type * from './webhook.ts';
 
-/** The routes that keys may call. Each has a form for pages as well. */
+/** The routes that keys may call. Most have a form for pages as well. */
 export const sharedRoutes = {
   ...completionRoutes,
+  ...responsesRoutes,
   ...modelRoutes,
   ...jobRoutes,
   ...accountRoutes,

@@ -20,6 +20,9 @@ import {
   unixSeconds,
 } from './values.ts';
 
+/** Where a model is asked, in each of the formats. */
+export const ENDPOINTS = ['/v1/chat/completions', '/v1/responses'] as const;
+
 /** A model with its price and its pool of workers. */
 export const modelObject = z.object({
   id: z.string(),
@@ -45,6 +48,7 @@ export const modelObject = z.object({
     long_completion_threshold: tokens.describe(
       'Our choice: the most output tokens for which `credits_per_request` is the charge.',
     ),
+    endpoints: z.array(z.enum(ENDPOINTS)).describe('Our choice: where the model can be asked.'),
     supported_parameters: z
       .array(
         z

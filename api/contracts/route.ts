@@ -35,7 +35,7 @@ export interface Route {
   /** The JSON answer; absent where `form` is another. */
   readonly answer?: z.ZodType;
   /** Bodies and answers are JSON, unless this says otherwise. */
-  readonly form?: 'text/csv' | 'text/event-stream' | 'chat completion';
+  readonly form?: 'text/csv' | 'text/event-stream' | CompletionForm;
   /** What a page may ask, where it is more: every further field is optional. */
   readonly pageQuery?: z.ZodType;
   /** What a page gets, where it is more. */
@@ -55,6 +55,9 @@ export interface RouteDocs {
   /** Beyond those that every endpoint has. */
   readonly errors?: readonly ErrorCode[];
 }
+
+/** The formats in which a job is asked for. */
+export type CompletionForm = 'chat completion' | 'response';
 
 /** A route by its method, path and callers, which its handler's types follow from. */
 export function route<

@@ -16,7 +16,7 @@ export interface Preview {
 
 export const NO_PREVIEW: Preview = { tools: false };
 
-const TOOLS_OFF = 'is not supported: tools are a preview, which this service has off';
+export const TOOLS_OFF = 'is not supported: tools are a preview, which this service has off';
 /** Of the format's older fields for tools. */
 const FUNCTIONS_OLD = 'is not supported: send tools instead';
 
@@ -28,13 +28,13 @@ export function roleFault(role: unknown, preview: Preview): string {
   return `must be one of system, user, assistant${preview.tools ? ', tool' : ''}`;
 }
 
-const toolName = z
+export const toolName = z
   .string({ error: 'must be a string' })
   .regex(TOOL_NAME, { error: 'must have 1 to 64 letters, digits, _ or -' });
 
-const isFunction = z.literal('function', { error: 'must be function' });
+export const isFunction = z.literal('function', { error: 'must be function' });
 
-const callId = wellFormedText.min(1, { error: 'must not be empty' });
+export const callId = wellFormedText.min(1, { error: 'must not be empty' });
 
 /** A call as an answer and a conversation have it. */
 export const toolCall = z.object({
@@ -57,7 +57,7 @@ export const toolCallDelta = z.object({
 const absentIfEmpty = (value: unknown): unknown => (isEmpty(value) ? null : value);
 
 /** A list; null, [] and {} count as absent. */
-const listOf = <Item extends z.ZodType>(item: Item, max: number) =>
+export const listOf = <Item extends z.ZodType>(item: Item, max: number) =>
   z
     .preprocess(absentIfEmpty, z.array(item).max(max).nullable())
     .optional()
@@ -79,24 +79,31 @@ export function messageFields(preview: Preview) {
 /** What is valid is off, and so absent. */
 const absent = (schema: z.ZodType) => schema.transform(() => undefined);
 
-const tool = z.looseObject({
-  type: isFunction,
-  function: z.looseObject({
-    name: toolName.describe('Each name once.'),
-    description: wellFormedText.nullish(),
-    parameters: z.record(z.string(), z.unknown()).nullish().describe('A JSON Schema.'),
-    strict: z.boolean().nullish(),
-  }),
-});
+/** What is said of a function that may be called. */
+export const functionFields = {
+  name: toolName.describe('Each name once.'),
+  description: wellFormedText.nullish(),
+  parameters: z.record(z.string(), z.unknown()).nullish().describe('A JSON Schema.'),
+  strict: z.boolean().nullish(),
+};
+
+const tool = z.looseObject({ type: isFunction, function: z.looseObject(functionFields) });
+
+/** @param nameOf the name of one, and its path */
+export const eachNameOnce =
+  <Item>(nameOf: (item: Item) => unknown, path: readonly string[]) =>
+  (list: readonly Item[] = [], context: z.RefinementCtx): void => {
+    const names = list.map(nameOf);
+    const again = names.findIndex((name, at) => name !== undefined && names.indexOf(name) < at);
+    if (again === -1) return;
+    const message = 'is the name of an earlier tool';
+    context.addIssue({ code: 'custom', path: [again, ...path], message });
+  };
 
 const tools = canonical(
-  listOf(tool, TOOLS_MAX).superRefine((list = [], context) => {
-    const names = list.map((one) => one.function.name);
-    const again = names.findIndex((name, index) => names.indexOf(name) < index);
-    if (again === -1) return;
-    const path = [again, 'function', 'name'];
-    context.addIssue({ code: 'custom', path, message: 'is the name of an earlier tool' });
-  }),
+  listOf(tool, TOOLS_MAX).superRefine(
+    eachNameOnce((one) => one.function.name, ['function', 'name']),
+  ),
 );
 
 const toolChoice = passed(

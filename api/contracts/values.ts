@@ -181,6 +181,8 @@ export const responseHeaders = {
     'Our choice: `deadline` when the answer was cut off because its job had 15 s left; of a stream ' +
     '`svc.truncated` in the chunk with the finish reason. Without content in its last 20 s it fails ' +
     'instead, unpaid.',
+  'x-svc-left-out-tools':
+    'Our choice: the types of tools of a request of responses that the model is not offered.',
   'x-svc-replayed': 'Our choice: `true` when the answer is that of an earlier equal request.',
   'server-timing': 'Our choice: milliseconds for lock, worker, settlement and mirror.',
   'x-ratelimit-limit-requests':

@@ -5,9 +5,9 @@ import { webhookKinds } from '../../webhooks/kinds.ts';
 import { ApiError, errorBody } from '../contracts/errors.ts';
 import { type ErrorCode, errorTable } from '../contracts/errorTable.ts';
 import { modelList } from '../contracts/network.ts';
-import type { Route, RouteDocs } from '../contracts/route.ts';
+import type { CompletionForm, Route, RouteDocs } from '../contracts/route.ts';
 import { commonHeaders, lockHeaders, type ResponseHeader } from '../contracts/values.ts';
-import { codeSamples, eventExample, examples, jobOfError, streamExample } from './examples.ts';
+import { codeSamples, eventExample, examples, jobOfError, streamExamples } from './examples.ts';
 import type { MediaType, Operation, Parameter, Response } from './openApi.ts';
 import { eventSchemaName, nameOf, querySchemas, refTo } from './schemas.ts';
 
@@ -142,20 +142,13 @@ function parameter(
 }
 
 function answerOf({ answer: schema, form, docs }: Endpoint): Response {
+  const stream = streamExamples[form as CompletionForm];
   return {
     description: 'Success.',
     headers: headerRefs(docs.headers ?? []),
     content: {
       ...(schema && { 'application/json': mediaType(schema) }),
-      ...(form === 'chat completion' && {
-        'text/event-stream': {
-          schema: {
-            type: 'string',
-            description: 'Each event is a `ChatCompletionChunk`; the last one is `[DONE]`.',
-          },
-          example: streamExample,
-        },
-      }),
+      ...(stream && { 'text/event-stream': { schema: { type: 'string', ...stream } } }),
     },
   };
 }

@@ -13,8 +13,12 @@ import type {
 } from '../contracts/completionAnswer.ts';
 import type { ErrorJob } from '../contracts/errors.ts';
 import type { DisputeAnswer, JobList, JobObject } from '../contracts/job.ts';
-import type { ModelList, ModelObject } from '../contracts/network.ts';
+import { ENDPOINTS, type ModelList, type ModelObject } from '../contracts/network.ts';
+import { createResponsesParser } from '../contracts/responses.ts';
+import type { CompletionForm } from '../contracts/route.ts';
+import { NO_PREVIEW } from '../contracts/tools.ts';
 import type { CreatedWebhook, WebhookObject } from '../contracts/webhook.ts';
+import { createResponsesFormat } from '../response/responsesFormat.ts';
 import type { CodeSample } from './openApi.ts';
 
 /** One job's life, which every example of the documentation follows. */
@@ -76,6 +80,7 @@ const model: ModelObject = {
     parameters: '8B',
     context_window: 32_768,
     long_completion_threshold: 500,
+    endpoints: [...ENDPOINTS],
     supported_parameters: [...SUPPORTED_PARAMETERS],
     retires_at: null,
     card_hash: `sha256:${bytesToHex(modelCardHash(card))}`,
@@ -134,6 +139,35 @@ const stream = [
   chunk([{ index: 0, delta: {}, finish_reason: 'stop' }], { ...evidence, settlement_tx: null }),
 ];
 
+const responsesRequest = { model: model.id, input: 'Say hello.', max_output_tokens: 100 };
+const asked = createResponsesParser(NO_PREVIEW)(responsesRequest);
+const responses = createResponsesFormat(asked.echo);
+const identity = {
+  ...{ jobId, wallet, modelId: model.id, created, escrowTx },
+  requestSalt: evidence.request_salt,
+};
+const ended = {
+  ...{
+    finishReason: 'stop' as const,
+    isTruncated: false,
+    completedAt: Date.parse(settledAt) / 1_000,
+  },
+  ...{ usage: completionUsage, creditsCharged: evidence.credits_charged },
+};
+const said = { type: 'content', text: 'Hello!' } as const;
+
+function exampleOfResponse(): object {
+  const plain = responses.plain(identity);
+  plain.write(said);
+  return plain.bodyOf(ended, evidence);
+}
+
+function streamOfResponse(): string {
+  const events = responses.stream(identity);
+  const begun = events.begin() + events.write(said);
+  return `${begun}${events.finish(ended, { ...evidence, settlement_tx: null })}data: [DONE]\n\n`;
+}
+
 /** Examples of what is sent and answered, by the name of their schema. */
 export const examples = {
   ChatCompletionRequest: {
@@ -152,6 +186,8 @@ export const examples = {
     usage: completionUsage,
     svc: evidence,
   } satisfies ChatCompletion,
+  ResponsesRequest: responsesRequest,
+  ResponseObject: exampleOfResponse(),
   Model: model,
   ModelList: { object: 'list', data: [model] } satisfies ModelList,
   Job: job,
@@ -195,9 +231,21 @@ export function eventExample(kind: EventKind) {
   };
 }
 
-export const streamExample = `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']
-  .map((data) => `data: ${data}\n\n`)
-  .join('')}`;
+/** A stream of each format. */
+export const streamExamples: Readonly<
+  Record<CompletionForm, { description: string; example: string }>
+> = {
+  'chat completion': {
+    description: 'Each event is a `ChatCompletionChunk`; the last one is `[DONE]`.',
+    example: `${[...stream.map((data) => JSON.stringify(data)), '[DONE]']
+      .map((data) => `data: ${data}\n\n`)
+      .join('')}`,
+  },
+  response: {
+    description: 'Each event has its `type`; the last ones are `response.completed` and `[DONE]`.',
+    example: streamOfResponse(),
+  },
+};
 
 const languages = [
   { lang: 'shell', label: 'curl', folder: 'curl', extension: 'sh' },
@@ -208,6 +256,7 @@ const languages = [
 /** Which of `examples/api` show an operation, by its id. */
 const topics: Record<string, readonly string[]> = {
   createChatCompletion: ['completion', 'stream', 'idempotency', 'errors'],
+  createResponse: ['responses'],
   listModels: ['models'],
   listJobs: ['job'],
   getJob: ['job'],

@@ -7,6 +7,8 @@ import { chatCompletion, chatCompletionChunk } from '../contracts/completionAnsw
 import { errorObject } from '../contracts/errors.ts';
 import { disputeAnswer, disputeRequest, jobList, jobObject } from '../contracts/job.ts';
 import { modelList, modelObject } from '../contracts/network.ts';
+import { createResponsesRequest, responsesRequest } from '../contracts/responses.ts';
+import { responseObject } from '../contracts/responsesAnswer.ts';
 import type { Preview } from '../contracts/tools.ts';
 import {
   createdWebhook,
@@ -21,6 +23,8 @@ const named = {
   ChatCompletionRequest: chatCompletionRequest,
   ChatCompletion: chatCompletion,
   ChatCompletionChunk: chatCompletionChunk,
+  ResponsesRequest: responsesRequest,
+  ResponseObject: responseObject,
   Model: modelObject,
   ModelList: modelList,
   Job: jobObject,
@@ -60,7 +64,11 @@ export function refTo(name: string): Schema {
 /** Every object of the API as JSON Schema, under the names that the document refers to. */
 export function componentSchemas(preview: Preview): Record<string, Schema> {
   const registry = z.registry<{ id: string }>();
-  const forms = { ...named, ChatCompletionRequest: createChatCompletionRequest(preview) };
+  const forms = {
+    ...named,
+    ChatCompletionRequest: createChatCompletionRequest(preview),
+    ResponsesRequest: createResponsesRequest(preview),
+  };
   for (const [id, schema] of Object.entries(forms)) registry.add(schema, { id });
   for (const kind of WEBHOOK_KINDS) {
     registry.add(eventEnvelope(kind), { id: eventSchemaName(kind) });

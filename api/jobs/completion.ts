@@ -11,7 +11,12 @@ import type { FormatCheck } from '../format/formatCheck.ts';
 import type { Escrow } from '../ledger/escrow.ts';
 import { type LockedJob, LockUndecidedError, type SettlementRecord } from '../ledger/job.ts';
 import { checkProof, type ProvenAnswer, type WholeAnswer } from '../ledger/proof.ts';
-import { abortWhenLeft, createDelivery, type Delivery } from '../response/delivery.ts';
+import {
+  type AnswerFormat,
+  abortWhenLeft,
+  createDelivery,
+  type Delivery,
+} from '../response/delivery.ts';
 import type { Payer } from '../sql/accounts.ts';
 import type { JobProgress, JobRow } from '../sql/jobs.ts';
 import { createStages, type StageName, type Stages } from '../telemetry/tracing.ts';
@@ -67,6 +72,8 @@ interface CompleteOptions {
   payer: Payer;
   identity: RequestIdentity;
   request: ChatCompletionRequest;
+  /** The format that the request came in. */
+  format: AnswerFormat;
   response: Response;
 }
 
@@ -126,7 +133,7 @@ export function createCompletions(services: CompletionServices) {
 }
 
 async function complete(path: RequestPath, options: CompleteOptions): Promise<void> {
-  const { payer, identity, request, response } = options;
+  const { payer, identity, request, format, response } = options;
   const { wallet } = payer;
   const clientGone = abortWhenLeft(response);
   const stages = stagesOf(path, response);
@@ -137,9 +144,9 @@ async function complete(path: RequestPath, options: CompleteOptions): Promise<vo
   else response.once('close', claim.lost);
   const form = {
     response,
+    format,
     publicUrl: path.publicUrl,
     isStream: request.stream ?? false,
-    includeUsage: request.stream_options?.include_usage ?? false,
     onWhole: claim.delivered,
   };
   if (claim.status === 'replay') {
@@ -343,7 +350,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
     await Promise.all([
       countTokens(path.tokens, job, answer),
       path.signReceipt(job, answer.proof),
-      path.formats.judge(chat, answer),
+      chat.response_format === undefined ? undefined : path.formats.judge(chat, answer),
     ]);
   const proof = {
     worker: reservation.worker.address,
@@ -353,7 +360,11 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
     answerDetails: hexOf(answer.answerDetails),
     deliveryReceipt,
   };
-  const result = { finishReason, isTruncated, usage, creditsCharged, isFormatKept, proof };
+  const completedAt = Number(path.clock.nowSeconds());
+  const result = {
+    ...{ finishReason, isTruncated, completedAt },
+    ...{ usage, creditsCharged, isFormatKept, proof },
+  };
   delivery.finish(result);
   const stored = storeForRepeats(path, job, claim, {
     ...result,
@@ -378,7 +389,7 @@ async function settle(path: RequestPath, running: RunningJob, answer: ProvenAnsw
  * without text, and without a charge.
  */
 async function deliverNothing(
-  { tokens }: RequestPath,
+  { tokens, clock }: RequestPath,
   { job, chat, delivery, request }: RunningJob,
   finishReason: 'stop' | 'length',
 ): Promise<void> {
@@ -391,6 +402,9 @@ async function deliverNothing(
   });
   const isFormatKept = chat.response_format === undefined ? undefined : null;
   delivery.begin();
-  delivery.finish({ finishReason, isTruncated: false, usage, creditsCharged: 0, isFormatKept });
+  delivery.finish({
+    ...{ finishReason, isTruncated: false, completedAt: Number(clock.nowSeconds()) },
+    ...{ usage, creditsCharged: 0, isFormatKept },
+  });
   delivery.settled();
 }

@@ -148,7 +148,7 @@ async function answerOf(
   if (!earlier.body_hmac.equals(request.bodyHmac)) {
     throw new ApiError(
       'idempotency_key_mismatch',
-      'This Idempotency-Key was used with another body.',
+      'This Idempotency-Key was used with another body, or for another format.',
       { details: { job_id: earlier.job_id } },
     );
   }

@@ -1,15 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { createDeltaData, eventData } from '../../common/format.ts';
 import type { FinishReason } from '../../common/workerProtocol.ts';
-import { type ToolCall, toolCallsAsJson } from '../../programs/client/statement.ts';
-import type {
-  AnswerEvidence,
-  ChatCompletion,
-  ChatCompletionChunk,
-} from '../contracts/completionAnswer.ts';
-import { type ApiError, type ErrorJob, errorBody, errorHeaders } from '../contracts/errors.ts';
-import { addToCalls, type CallPiece, type Piece } from '../workers/events.ts';
+import type { AnswerEvidence, ChatCompletion } from '../contracts/completionAnswer.ts';
+import {
+  type ApiError,
+  type ErrorBody,
+  type ErrorJob,
+  errorBody,
+  errorHeaders,
+} from '../contracts/errors.ts';
+import type { Piece } from '../workers/events.ts';
 
 /** @param job which the request became, where that is known */
 export function sendError(
@@ -83,9 +83,36 @@ export interface Delivery {
   fail(error: ApiError): void;
 }
 
+/** A format of the API, and how it writes one answer. */
+export interface AnswerFormat {
+  plain(identity: AnswerIdentity): AnswerBody;
+  stream(identity: AnswerIdentity): AnswerEvents;
+  /** The error in this format's names of fields. */
+  errorOf(error: ApiError): ApiError;
+}
+
+/** Makes the body of a plain answer of its pieces. */
+export interface AnswerBody {
+  write(piece: Piece): void;
+  /** Forgets what was written. */
+  discard(): void;
+  bodyOf(result: AnswerResult, svc: AnswerEvidence): object;
+}
+
+/** Makes server-sent events of an answer's pieces: each method returns their text. */
+export interface AnswerEvents {
+  begin(): string;
+  write(piece: Piece): string;
+  /** All that comes before `[DONE]`. */
+  finish(result: AnswerResult, svc: AnswerEvidence): string;
+  fail(error: ErrorBody): string;
+}
+
 /** How an answer ended. */
 export interface AnswerResult {
   finishReason: FinishReason;
+  /** Unix seconds of the ledger. */
+  completedAt: number;
   /** Whether it was cut off because the job's time was nearly over. */
   isTruncated: boolean;
   usage: Usage;
@@ -146,9 +173,8 @@ export interface DeliveryOptions {
   response: Response;
   identity: AnswerIdentity;
   publicUrl: string;
+  format: AnswerFormat;
   isStream: boolean;
-  /** Whether a stream ends with a chunk that states its usage. */
-  includeUsage: boolean;
   /**
    * Called once the whole answer was handed to the system, to the last byte of a plain one and of a
    * stream's `[DONE]`. Never called for an error, or where the connection ended before.
@@ -202,42 +228,16 @@ function evidenceOf(
 
 /** The whole answer in one body, sent after its settlement. */
 function createPlainDelivery(options: DeliveryOptions): Delivery {
-  const { response, identity, publicUrl, onWhole = () => undefined } = options;
-  const parts: Record<Exclude<Piece['type'], 'call'>, string[]> = { content: [], reasoning: [] };
-  const calls: ToolCall[] = [];
+  const { response, format, identity, publicUrl, onWhole = () => undefined } = options;
+  const body = format.plain(identity);
   let result: AnswerResult | undefined;
-
-  function bodyOf(whole: AnswerResult, settlementTx: string | null): ChatCompletion {
-    const reasoning_content = parts.reasoning.join('');
-    const message = {
-      role: 'assistant' as const,
-      content: calls.length > 0 ? parts.content.join('') || null : parts.content.join(''),
-      ...(reasoning_content && { reasoning_content }),
-      ...(calls.length > 0 && { tool_calls: toolCallsAsJson(calls) }),
-    };
-    return {
-      id: `chatcmpl-${identity.jobId}`,
-      object: 'chat.completion',
-      created: identity.created,
-      model: identity.modelId,
-      choices: [{ index: 0, message, finish_reason: whole.finishReason }],
-      usage: whole.usage,
-      svc: evidenceOf(options, whole, settlementTx),
-    };
-  }
-
   return {
     begin(worker) {
       setWorkerHeaders(response, worker);
     },
-    write(piece) {
-      if (piece.type === 'call') addToCalls(calls, piece);
-      else parts[piece.type].push(piece.text);
-    },
+    write: body.write,
     discard() {
-      calls.length = 0;
-      parts.content.length = 0;
-      parts.reasoning.length = 0;
+      body.discard();
       response.removeHeader('x-svc-engine');
     },
     finish(whole) {
@@ -252,20 +252,13 @@ function createPlainDelivery(options: DeliveryOptions): Delivery {
         if (!socket?.destroyed) onWhole();
       });
       response.set(settlementFields(settlement, result.proof));
-      response.type('json').end(JSON.stringify(bodyOf(result, settlement.settlementTx)));
+      const svc = evidenceOf(options, result, settlement.settlementTx);
+      response.type('json').end(JSON.stringify(body.bodyOf(result, svc)));
     },
     fail(error) {
-      sendError(response, error, publicUrl, errorJobOf(options));
+      sendError(response, format.errorOf(error), publicUrl, errorJobOf(options));
     },
   };
-}
-
-/** A call's first delta names it, without arguments. */
-function* deltasOf({ index, id, name, text }: CallPiece) {
-  if (id !== undefined && name !== undefined) {
-    yield { index, id, type: 'function' as const, function: { name, arguments: '' } };
-  }
-  if (text) yield { index, function: { arguments: text } };
 }
 
 /** Proxies and clients give up on silent connections after some tens of seconds. */
@@ -273,7 +266,8 @@ const KEEP_ALIVE_MS = 10_000;
 
 /** Server-sent events as they come; the settlement follows in trailers. */
 function createStreamDelivery(options: DeliveryOptions): Delivery {
-  const { response, identity, publicUrl, includeUsage, onWhole = () => undefined } = options;
+  const { response, format, identity, publicUrl, onWhole = () => undefined } = options;
+  const events = format.stream(identity);
   const canHaveTrailers = response.req.httpVersion === '1.1';
   let keepAlive: NodeJS.Timeout | undefined;
   let unsent = '';
@@ -285,9 +279,9 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
    * reads slowly never slows the worker: what it has not read yet is buffered, and the token limit
    * bounds that.
    */
-  function send(event: string): void {
+  function send(text: string): void {
     if (unsent === '') process.nextTick(() => flush());
-    unsent += event;
+    unsent += text;
   }
 
   /** @param onSent called once it was handed to the system, unless the connection is over before */
@@ -296,20 +290,6 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     if (isWritable(response)) response.write(unsent, (error) => !error && onSent());
     unsent = '';
     keepAlive?.refresh();
-  }
-
-  const head = {
-    id: `chatcmpl-${identity.jobId}`,
-    object: 'chat.completion.chunk',
-    created: identity.created,
-    model: identity.modelId,
-  } as const;
-  const deltaData = createDeltaData(head);
-  const sendDelta = (delta: ChatCompletionChunk['choices'][number]['delta']): void =>
-    send(`data: ${deltaData(delta)}\n\n`);
-
-  function sendChunk(body: Pick<ChatCompletionChunk, 'choices' | 'usage' | 'svc'>): void {
-    send(`data: ${eventData({ ...head, ...body } satisfies ChatCompletionChunk)}\n\n`);
   }
 
   function end(): void {
@@ -332,23 +312,17 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
       if (!isWritable(response)) return;
       keepAlive = setInterval(() => send(': keep-alive\n\n'), KEEP_ALIVE_MS);
       response.once('close', () => clearInterval(keepAlive));
-      sendDelta({ role: 'assistant', content: '' });
+      send(events.begin());
     },
     write(piece) {
-      const { type, text } = piece;
-      if (type === 'call') for (const delta of deltasOf(piece)) sendDelta({ tool_calls: [delta] });
-      else sendDelta(type === 'content' ? { content: text } : { reasoning_content: text });
+      send(events.write(piece));
     },
     discard() {
       throw new Error('what a stream has sent cannot be taken back');
     },
     finish(result) {
       ({ proof } = result);
-      sendChunk({
-        choices: [{ index: 0, delta: {}, finish_reason: result.finishReason }],
-        svc: evidenceOf(options, result, null),
-      });
-      if (includeUsage) sendChunk({ choices: [], usage: result.usage });
+      send(events.finish(result, evidenceOf(options, result, null)));
       send('data: [DONE]\n\n');
       // The official clients close the connection then, and receive no trailers.
       flush(() => {
@@ -365,9 +339,10 @@ function createStreamDelivery(options: DeliveryOptions): Delivery {
     },
     fail(error) {
       flush();
-      if (!response.headersSent) return sendError(response, error, publicUrl, errorJobOf(options));
+      const named = format.errorOf(error);
+      if (!response.headersSent) return sendError(response, named, publicUrl, errorJobOf(options));
       response.locals.errorCode = error.code;
-      send(`data: ${eventData(errorBody(error, publicUrl, errorJobOf(options)))}\n\n`);
+      send(events.fail(errorBody(named, publicUrl, errorJobOf(options))));
       end();
     },
   };

@@ -1,33 +1,61 @@
 import { createHmac, createSecretKey, hkdfSync } from 'node:crypto';
-import { withCeiling } from '../contracts/chatCompletion.ts';
+import { type ChatCompletionRequest, withCeiling } from '../contracts/chatCompletion.ts';
 import type { completionRoutes } from '../contracts/completionAnswer.ts';
 import { ApiError } from '../contracts/errors.ts';
+import type { responsesRoutes } from '../contracts/responses.ts';
 import { rawBodyOf } from '../http/middleware/requestBody.ts';
 import type { RequestIdentity } from '../jobs/claim.ts';
 import type { Completions } from '../jobs/completion.ts';
-import type { Handlers } from './serveRoutes.ts';
+import { createChatFormat } from '../response/chatFormat.ts';
+import type { AnswerFormat } from '../response/delivery.ts';
+import { createResponsesFormat } from '../response/responsesFormat.ts';
+import type { Call, Handlers } from './serveRoutes.ts';
 
 export interface CompletionServices {
   completions: Completions;
   identify: IdentifyRequest;
 }
 
+/** A request of any format, as the chat completion that it is. */
+type Asked = Pick<
+  Call<(typeof responsesRoutes)['createResponse']>,
+  'key' | 'request' | 'response'
+> & {
+  chat: ChatCompletionRequest;
+  format: AnswerFormat;
+};
+
 /** One request is one job. The playground's run under the live key of its wallet. */
 export function completionHandlers({
   completions,
   identify,
-}: CompletionServices): Handlers<typeof completionRoutes> {
+}: CompletionServices): Handlers<typeof completionRoutes & typeof responsesRoutes> {
+  const complete = async ({ key: payer, request, response, chat, format }: Asked) => {
+    const identity = identify({
+      wallet: payer.wallet,
+      apiKey: response.locals.secret,
+      // As it is declared: a client may spell it with a slash at its end.
+      path: request.route.path,
+      rawBody: rawBodyOf(request),
+      idempotencyKey: request.get('idempotency-key'),
+      retryCount: request.get('x-stainless-retry-count'),
+    });
+    const asked = withCeiling(chat, request.get('x-svc-max-credits'));
+    await completions.complete({ payer, identity, request: asked, format, response });
+  };
   return {
-    async createChatCompletion({ key: payer, body, request, response }) {
-      const identity = identify({
-        wallet: payer.wallet,
-        apiKey: response.locals.secret,
-        rawBody: rawBodyOf(request),
-        idempotencyKey: request.get('idempotency-key'),
-        retryCount: request.get('x-stainless-retry-count'),
-      });
-      const asked = withCeiling(body, request.get('x-svc-max-credits'));
-      await completions.complete({ payer, identity, request: asked, response });
+    createChatCompletion({ body: chat, ...call }) {
+      const includeUsage = chat.stream_options?.include_usage ?? false;
+      return complete({ ...call, chat, format: createChatFormat({ includeUsage }) });
+    },
+    async createResponse({ body: { chat, echo, leftOut }, ...call }) {
+      const format = createResponsesFormat(echo);
+      if (leftOut.length > 0) call.response.set('x-svc-left-out-tools', leftOut.join(', '));
+      try {
+        await complete({ ...call, chat, format });
+      } catch (error) {
+        throw error instanceof ApiError ? format.errorOf(error) : error;
+      }
     },
   };
 }
@@ -57,11 +85,13 @@ export function createRequestIdentification(secret: Uint8Array) {
   return (request: {
     wallet: string;
     apiKey: string;
+    /** Of the route: another format's request is another one. */
+    path: string;
     rawBody: Uint8Array;
     idempotencyKey: string | undefined;
     retryCount: string | undefined;
   }): RequestIdentity => {
-    const { wallet, apiKey, rawBody, idempotencyKey, retryCount } = request;
+    const { wallet, apiKey, path, rawBody, idempotencyKey, retryCount } = request;
     if (idempotencyKey !== undefined && !VISIBLE_KEY.test(idempotencyKey)) {
       throw new ApiError(
         'invalid_request',
@@ -70,7 +100,7 @@ export function createRequestIdentification(secret: Uint8Array) {
       );
     }
     const hasKey = idempotencyKey !== undefined;
-    const bodyHmac = hmac('body', rawBody);
+    const bodyHmac = hmac(path.endsWith('/responses') ? 'body of responses' : 'body', rawBody);
     const own = idempotencyKey ?? bodyHmac.toString('base64');
     return {
       wallet,

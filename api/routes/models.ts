@@ -2,7 +2,7 @@ import type { ModelCard } from '../../common/contracts/modelCard.ts';
 import { isoTimeOrNull, sha256Text } from '../../common/format.ts';
 import { TOOL_FIELDS } from '../../common/workerProtocol.ts';
 import { SUPPORTED_PARAMETERS } from '../contracts/chatCompletion.ts';
-import type { ModelObject, modelRoutes } from '../contracts/network.ts';
+import { ENDPOINTS, type ModelObject, type modelRoutes } from '../contracts/network.ts';
 import type { Preview } from '../contracts/tools.ts';
 import { type Catalog, isRetired } from '../jobs/catalog.ts';
 import type { ModelCards } from '../models/cards.ts';
@@ -100,6 +100,7 @@ function modelView(
       parameters: model.label,
       context_window: model.context_window_tokens,
       long_completion_threshold: model.long_completion_threshold_tokens,
+      endpoints: [...ENDPOINTS],
       supported_parameters: [
         ...SUPPORTED_PARAMETERS.filter(
           (field) => field !== 'response_format' || observed.keepsFormat,

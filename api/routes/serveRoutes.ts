@@ -1,9 +1,10 @@
 import type { Express, Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
-import type { Caller, Route } from '../contracts/route.ts';
+import type { ResponsesRequest } from '../contracts/responses.ts';
+import type { Caller, CompletionForm, Route } from '../contracts/route.ts';
 import { parseRequest } from '../contracts/values.ts';
 import { withBody } from '../http/middleware/authentication.ts';
-import { type ChatBodies, completionOf, parseJsonBody } from '../http/middleware/requestBody.ts';
+import { type CompletionBodies, parseJsonBody } from '../http/middleware/requestBody.ts';
 import type { Session } from '../sessions/sessions.ts';
 import type { KeyAndAccount } from '../sql/accounts.ts';
 
@@ -34,7 +35,7 @@ export interface Call<Of extends Route = Route> {
   query: Of extends { readonly pageQuery: z.ZodType }
     ? z.output<Of['pageQuery']>
     : Parsed<Of, 'query'>;
-  body: Parsed<Of, 'body'>;
+  body: Of extends { readonly form: 'response' } ? ResponsesRequest : Parsed<Of, 'body'>;
   request: Request;
   response: Response;
 }
@@ -69,21 +70,24 @@ export function serveRoutes<Routes extends Record<string, Route>>(
   app: Express,
   routes: Routes,
   handlers: Handlers<Routes>,
-  { entrance, chats }: { entrance: Entrance; chats: ChatBodies },
+  { entrance, completions }: { entrance: Entrance; completions: CompletionBodies },
 ): void {
   const json = parseJsonBody();
-  const chat = parseJsonBody(chats);
   for (const [name, route] of Object.entries<Route>(routes)) {
     if (!route.callers.some(entrance.isOpenTo)) continue;
     const handle = handlers[name] as unknown as (call: Call) => unknown;
     const method = route.method.toLowerCase() as Lowercase<Route['method']>;
     const guard = entrance.guard(route);
-    const read = route.form === 'chat completion' ? chat : json;
+    const form = completionFormOf(route);
+    const read = form ? parseJsonBody({ ...completions, form }) : json;
     const before = route.body ? withBody(read, guard) : [guard];
     const query = entrance.queryOf(route);
     app[method](`${entrance.root}${route.path}`, before, answer(route, query, handle));
   }
 }
+
+const completionFormOf = ({ form }: Route): CompletionForm | undefined =>
+  form === 'chat completion' || form === 'response' ? form : undefined;
 
 function answer(
   route: Route,
@@ -107,6 +111,7 @@ function answer(
 }
 
 function bodyOf(route: Route, request: Request): unknown {
-  if (route.form === 'chat completion') return completionOf(request);
+  // It was parsed as it was read.
+  if (completionFormOf(route)) return request.body;
   return route.body && parseRequest(route.body, request.body);
 }

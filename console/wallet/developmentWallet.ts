@@ -10,10 +10,7 @@ import type {
   StandardEventsFeature,
   StandardEventsListeners,
 } from '@wallet-standard/features';
-import type {
-  DevelopmentAccounts,
-  DevelopmentSigned,
-} from '../../api/contracts/developmentWallet.ts';
+import type { DevelopmentAccounts, DevelopmentSigned } from '../../api/contracts/session.ts';
 import { createStore, storage } from '../data/browserStore.ts';
 import icon from '../design/icon.svg';
 

@@ -7,7 +7,7 @@ import {
   type DevelopmentAccounts,
   type DevelopmentSigned,
   developmentSignRequest,
-} from '../../api/contracts/developmentWallet.ts';
+} from '../../api/contracts/session.ts';
 import { sign } from '../../programs/client/proof.ts';
 
 /** An account of the development ledger, by what it is there. */

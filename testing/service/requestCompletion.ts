@@ -2,44 +2,49 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import http from 'node:http';
-import type { ErrorBody } from '../../api/contracts/errors.ts';
 import { until } from '../until.ts';
 import { answerInTwoParts, type ScriptedEngine } from '../workers/engines.ts';
+import { bodyFor, type Form, type Output, type Route, readOutput } from './formats.ts';
 import type { RunningService } from './runningService.ts';
 
-export const FORMS = ['plain', 'stream'] as const;
-export type Form = (typeof FORMS)[number];
+export { FORMS, type Form, ROUTED_FORMS, ROUTES, type Route, type RoutedForm } from './formats.ts';
 
 /** A completion on the wire, with what client libraries hide. */
-export interface Answer {
+export interface Answer extends Output {
   status: number;
   headers: IncomingHttpHeaders;
   trailers: NodeJS.Dict<string>;
   body: string;
-  /** The error of an error status, or of the event that ended a stream. */
-  error: ErrorBody['error'] | undefined;
 }
 
 interface CompletionRequest {
   form: Form;
+  route?: Route;
   apiKey?: string;
   headers?: Record<string, string>;
+  /** Of a chat completion; another route gets the same in its own words. */
   body?: Record<string, unknown>;
+  /** Aborts when the client leaves. */
+  signal?: AbortSignal;
 }
 
 /** Sends a completion and returns its response once the headers have arrived. */
 export async function openCompletion(
   service: Pick<RunningService, 'baseUrl' | 'apiKey' | 'model'>,
-  { form, apiKey = service.apiKey, headers = {}, body = {} }: CompletionRequest,
+  { form, route = 'chat/completions', headers = {}, ...asked }: CompletionRequest,
 ): Promise<IncomingMessage> {
-  const request = http.request(`${service.baseUrl}/v1/chat/completions`, {
+  const { apiKey = service.apiKey, body = {}, signal } = asked;
+  const request = http.request(`${service.baseUrl}/v1/${route}`, {
     method: 'POST',
     agent: false,
+    ...(signal && { signal }),
     headers: { authorization: `Bearer ${apiKey}`, ...headers },
   });
   const messages = [{ role: 'user', content: 'Say hello.' }];
-  const stream = form === 'stream';
-  request.end(JSON.stringify({ model: service.model.id, messages, stream, ...body }));
+  const isStream = form === 'stream';
+  const streaming = isStream && { stream: true, stream_options: { include_usage: true } };
+  const chat = { model: service.model.id, messages, ...streaming, ...body };
+  request.end(JSON.stringify(bodyFor(route, chat)));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response;
 }
@@ -47,18 +52,10 @@ export async function openCompletion(
 export async function readAnswer(response: IncomingMessage): Promise<Answer> {
   let body = '';
   for await (const piece of response.setEncoding('utf8')) body += piece;
-  const last = body
-    .trimEnd()
-    .split('\n')
-    .at(-1)
-    ?.replace(/^data: /, '');
-  return {
-    status: response.statusCode ?? 0,
-    headers: response.headers,
-    trailers: response.trailers,
-    body,
-    error: last && last !== '[DONE]' ? JSON.parse(last).error : undefined,
-  };
+  const { statusCode: status = 0, headers, trailers } = response;
+  const isStream = headers['content-type']?.startsWith('text/event-stream') ?? false;
+  const output = readOutput(body, isStream, headers['x-svc-job-id'] as string | undefined);
+  return { status, headers, trailers, body, ...output };
 }
 
 export async function requestCompletion(

@@ -4,6 +4,7 @@ import { Keypair } from '@solana/web3.js';
 import type { CompletionServices, Completions } from '../../api/jobs/completion.ts';
 import type { Escrow } from '../../api/ledger/escrow.ts';
 import type { JobResult } from '../../api/ledger/job.ts';
+import { createChatFormat } from '../../api/response/chatFormat.ts';
 import type { WorkerTask } from '../../api/workers/client.ts';
 import { WorkerFailedError } from '../../api/workers/events.ts';
 import { delay } from '../../common/wait.ts';
@@ -125,6 +126,7 @@ async function deliver(options: {
     payer,
     identity: {},
     request,
+    format: createChatFormat({ includeUsage: false }),
     response,
   } as unknown as Parameters<Completions['complete']>[0]);
   for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);

@@ -17,6 +17,7 @@ export const KEPT_COPY: AnswerCopy = {
   toolCalls: [],
   finishReason: 'stop',
   isTruncated: false,
+  completedAt: 1_800_000_002,
   usage: USAGE,
   creditsCharged: 8,
   modelId: 'model',

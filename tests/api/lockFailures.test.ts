@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { ApiError, ClientLeftError } from '../../api/contracts/errors.ts';
 import type { KeyAdmission } from '../../api/http/middleware/authentication.ts';
 import { LockUndecidedError } from '../../api/ledger/job.ts';
+import { createChatFormat } from '../../api/response/chatFormat.ts';
 import { createRequestIdentification } from '../../api/routes/completions.ts';
 import { LedgerUnavailableError } from '../../programs/client/sender/sendResult.ts';
 import { createStubbedCompletions, job, messages, model, payer } from './completionScene.ts';
@@ -25,6 +26,7 @@ function begin(lock: (...lock: never[]) => Promise<never>, parts: object = {}) {
     payer,
     identity: { mayRepeat: false },
     request: { model: model.id, messages },
+    format: createChatFormat({ includeUsage: false }),
     response: {
       closed: false,
       once: () => undefined,

@@ -70,6 +70,8 @@ describe('a path that no route has', () => {
     ['DELETE', '/v1/v1/webhooks/wh_1', 'DELETE', '/v1/webhooks/{webhook_id}'],
     ['GET', '/v1/v1/jobs/models', 'GET', '/v1/jobs/{job_id}'],
     ['GET', '/v1/health', 'GET', '/health'],
+    ['POST', '/responses', 'POST', '/v1/responses'],
+    ['GET', '/v1/responses', 'POST', '/v1/responses'],
   ])('names the nearest one: %s %s [errors.routes]', async (method, path, meant, at) => {
     expect(await ask(method, path)).toMatchObject({
       status: 404,
@@ -78,17 +80,31 @@ describe('a path that no route has', () => {
     });
   });
 
-  it.each(['/v1/responses', '/messages/count_tokens', '/v1/completions', '/v1/v1/embeddings'])(
-    'names the format that is served, and asks for no retry: %s',
+  it.each(['/messages/count_tokens', '/v1/completions', '/v1/v1/embeddings'])(
+    'names the formats that are served, and asks for no retry: %s',
     async (path) => {
       const { status, headers, message } = await ask('POST', path);
       expect([status, headers['x-should-retry']]).toEqual([404, 'false']);
       expect(message).toBe(
-        `There is no POST ${path}. This service has the chat-completions format alone: ` +
-          `POST ${PUBLIC_URL}/v1/chat/completions`,
+        `There is no POST ${path}. This service has two formats: ` +
+          `POST ${PUBLIC_URL}/v1/chat/completions and POST ${PUBLIC_URL}/v1/responses`,
       );
     },
   );
+
+  it.each([
+    ['GET', ''],
+    ['DELETE', ''],
+    ['GET', '/input_items'],
+    ['POST', '/cancel'],
+  ])('names the job of a response, since none is stored: %s …%s', async (method, below) => {
+    const jobId = 'job_01a22b86ec2f700088840c5f3b21887c';
+    const job = (id: string) =>
+      `No response is stored. Its job is at GET ${PUBLIC_URL}/v1/jobs/${id}`;
+    const { status, message } = await ask(method, `/v1/responses/resp_${jobId}${below}`);
+    expect([status, message]).toEqual([404, expect.stringContaining(job(jobId))]);
+    expect((await ask(method, '/v1/responses/resp_1')).message).toContain(job('{job_id}'));
+  });
 
   it.each(['/v1/files', '/', '/v1', '/completion/chat'])(
     'names none where none is near: %s',

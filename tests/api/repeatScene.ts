@@ -29,6 +29,7 @@ export interface Sent {
   apiKey?: string;
   retryCount?: string;
   wallet?: string;
+  path?: string;
 }
 
 /** Where a request is claimed, for which job, and under which secret; what is left out is new. */
@@ -40,8 +41,9 @@ interface Claiming {
 
 export function requestOf(sent: Sent, identify: IdentifyRequest = identifyRequest) {
   const { body = '{}', key: idempotencyKey, apiKey = 'svc_live_x', retryCount } = sent;
-  const { wallet = 'a wallet' } = sent;
-  return identify({ wallet, apiKey, rawBody: Buffer.from(body), idempotencyKey, retryCount });
+  const { wallet = 'a wallet', path = '/v1/chat/completions' } = sent;
+  const rawBody = Buffer.from(body);
+  return identify({ wallet, apiKey, path, rawBody, idempotencyKey, retryCount });
 }
 
 export type RepeatScene = Awaited<ReturnType<typeof openRepeatScene>>;

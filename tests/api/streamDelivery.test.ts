@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import express, { type Response } from 'express';
 import { ApiError } from '../../api/contracts/errors.ts';
+import { createChatFormat } from '../../api/response/chatFormat.ts';
 import { abortWhenLeft, createDelivery, type Delivery } from '../../api/response/delivery.ts';
 import { USAGE } from './keptCopy.ts';
 
@@ -15,7 +16,7 @@ const proof = {
   ...{ requestCommitment: 'aa'.repeat(32), answerDetails: 'bb'.repeat(32) },
 };
 const result = {
-  ...{ finishReason: 'stop' as const, isTruncated: false, usage: USAGE },
+  ...{ finishReason: 'stop' as const, isTruncated: false, completedAt: 2, usage: USAGE },
   ...{ creditsCharged: 8, proof },
 };
 const identity = {
@@ -54,7 +55,8 @@ async function ask(answer: (response: Response) => unknown): Promise<Socket> {
   return socket;
 }
 
-const form = { identity, includeUsage: false, publicUrl: 'http://localhost' };
+const format = createChatFormat({ includeUsage: false });
+const form = { identity, format, publicUrl: 'http://localhost' };
 
 /** The bytes of a stream that is delivered so, as they are on the wire. */
 async function wireOf(deliver: (delivery: Delivery) => unknown): Promise<string> {

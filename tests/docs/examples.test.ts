@@ -139,6 +139,10 @@ describe.each(Object.entries(languages))(
       expect(numberIn(printed, 'completion_tokens')).toBe(data[0].usage.completion_tokens);
     });
 
+    it('show a response with its cost and where to check it', async () => {
+      await expectEvidence(await run('responses'));
+    });
+
     it('show a job, earlier jobs, and the balance', async () => {
       const { JOB_ID } = await complete();
 

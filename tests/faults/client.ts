@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import http from 'node:http';
+import { type Route, readOutput } from '../../testing/service/formats.ts';
 
 /** What a client has of one request when it is over. */
 export interface Received {
@@ -12,9 +13,8 @@ export interface Received {
   outcome: 'whole' | 'empty' | 'error' | 'left' | 'broken';
   status: number | undefined;
   jobId: string | undefined;
+  /** Of a whole answer. */
   text: string;
-  /** Names and arguments of its calls, joined. */
-  calls: string;
   completionTokens: number | undefined;
   errorCode: string | undefined;
   retryAfter: string | undefined;
@@ -26,15 +26,20 @@ export type Leaving = { afterMs: number } | 'at first text' | 'at done';
 
 const DONE = 'data: [DONE]\n\n';
 
-/** Sends one completion as written, and reads what comes, as a careful client does. */
+/**
+ * Sends one request as written, and reads what comes, as a careful client does.
+ *
+ * @throws AssertionError for an answer that clients read one way or another
+ */
 export async function complete(options: {
   baseUrl: string;
+  route?: Route;
   headers: Record<string, string>;
   body: string;
   leaving?: Leaving | undefined;
 }): Promise<Received> {
-  const { baseUrl, headers, body, leaving } = options;
-  const request = http.request(`${baseUrl}/v1/chat/completions`, {
+  const { baseUrl, route = 'chat/completions', headers, body, leaving } = options;
+  const request = http.request(`${baseUrl}/v1/${route}`, {
     method: 'POST',
     agent: false,
     headers: { 'content-type': 'application/json', ...headers },
@@ -52,100 +57,41 @@ export async function complete(options: {
     [response] = (await once(request, 'response')) as [IncomingMessage];
     for await (const piece of response.setEncoding('utf8')) {
       content += piece;
-      if (leaving === 'at first text' && content.includes('"content":"')) leave();
+      if (leaving === 'at first text' && FIRST_TEXT.test(content)) leave();
       if (leaving === 'at done' && content.endsWith(DONE)) leave();
       if (hasLeft) break;
     }
-    const received = judge(response, content);
-    return hasLeft ? { ...received, outcome: 'left' } : received;
   } catch {
-    const partial = response ? judge(response, content) : NOTHING;
-    return { ...partial, outcome: hasLeft ? 'left' : 'broken' };
+    return { ...namedBy(response), outcome: hasLeft ? 'left' : 'broken' };
   } finally {
     clearTimeout(timer);
   }
+  if (hasLeft) return { ...namedBy(response), outcome: 'left' };
+  return { ...namedBy(response), ...judge(response, content) };
 }
 
-const NOTHING: Received = {
-  outcome: 'broken',
-  status: undefined,
-  jobId: undefined,
-  text: '',
-  calls: '',
-  completionTokens: undefined,
-  errorCode: undefined,
-  retryAfter: undefined,
-  isReplay: false,
-};
+/** A delta of either format. */
+const FIRST_TEXT = /"content":"|\.delta"/;
 
-function judge(response: IncomingMessage, content: string): Received {
-  const { headers, statusCode: status } = response;
+/** What the headers say, if they came. */
+function namedBy(response: IncomingMessage | undefined): Received {
+  const { headers = {}, statusCode: status } = response ?? {};
   const jobId = headers['x-svc-job-id'];
-  const retryAfter = headers['retry-after'];
-  const common = {
-    ...NOTHING,
-    status,
+  return {
+    ...{ outcome: 'broken', status, text: '', completionTokens: undefined, errorCode: undefined },
     jobId: typeof jobId === 'string' ? jobId : undefined,
-    retryAfter,
+    retryAfter: headers['retry-after'],
     isReplay: headers['x-svc-replayed'] === 'true',
   };
+}
+
+function judge({ headers }: IncomingMessage, content: string) {
   const isStream = headers['content-type']?.startsWith('text/event-stream') ?? false;
-  return { ...common, ...(isStream ? judgeStream(content) : judgePlain(status, content)) };
-}
-
-function judgePlain(status: number | undefined, content: string): Partial<Received> {
-  let body: {
-    error?: { code: string };
-    choices?: { message: Said }[];
-    usage?: { completion_tokens: number };
-  };
-  try {
-    body = JSON.parse(content);
-  } catch {
-    return { outcome: 'broken' };
-  }
-  if (status !== 200) return { outcome: 'error', errorCode: body.error?.code };
-  const said = partsOf([body.choices?.[0]?.message]);
-  return {
-    outcome: isEmpty(said) ? 'empty' : 'whole',
-    ...said,
-    completionTokens: body.usage?.completion_tokens,
-  };
-}
-
-/** A message, or a delta of one. */
-interface Said {
-  content?: string | null;
-  tool_calls?: { function: { name?: string; arguments?: string } }[];
-}
-
-function partsOf(all: readonly (Said | undefined)[]): { text: string; calls: string } {
-  const called = all.flatMap((said) => said?.tool_calls ?? []);
-  return {
-    text: all.map((said) => said?.content ?? '').join(''),
-    calls: called.map(({ function: { name = '', arguments: text = '' } }) => name + text).join(''),
-  };
-}
-
-const isEmpty = ({ text, calls }: { text: string; calls: string }): boolean => text + calls === '';
-
-interface Chunk {
-  error?: { code: string };
-  choices?: { delta?: Said }[];
-  usage?: { completion_tokens: number } | null;
-}
-
-function judgeStream(content: string): Partial<Received> {
-  const events = content.split('\n\n').slice(0, -1);
-  const data = events.flatMap((event) => (event.startsWith('data: ') ? event.slice(6) : []));
-  const isDone = data.at(-1) === '[DONE]';
-  const chunks = data.filter((each) => each !== '[DONE]').map((each) => JSON.parse(each) as Chunk);
-  const said = partsOf(chunks.map(({ choices }) => choices?.[0]?.delta));
-  const errorCode = chunks.find(({ error }) => error)?.error?.code;
-  const completionTokens = chunks.findLast(({ usage }) => usage)?.usage?.completion_tokens;
-  const ended = isEmpty(said) ? 'empty' : 'whole';
-  const outcome = isDone ? ended : errorCode !== undefined ? 'error' : 'broken';
-  return { outcome, ...said, errorCode, completionTokens };
+  const jobId = headers['x-svc-job-id'] as string | undefined;
+  const { text, calls, completionTokens, error } = readOutput(content, isStream, jobId);
+  if (error) return { outcome: 'error', errorCode: error.code } as const;
+  const outcome = text === '' && calls.length === 0 ? 'empty' : 'whole';
+  return { outcome, text, completionTokens } as const;
 }
 
 export const sha256Hex = (text: string): string =>

@@ -1,5 +1,6 @@
 import { delay } from '../../common/wait.ts';
 import type { Random } from '../../testing/random.ts';
+import { bodyFor, ROUTES, type Route } from '../../testing/service/formats.ts';
 import { complete, type Leaving, type Received } from './client.ts';
 import type { Scene, Wallet } from './scene.ts';
 import { drawWeighted, type Tally } from './tally.ts';
@@ -60,13 +61,15 @@ export function createEpisode(options: {
   const received: Received[] = [];
   const hasTools = random.below(2) === 0;
   const question = `Say hello to ${name}${hasTools ? ', and greet it' : ''}.`;
-  const body = JSON.stringify({
+  const route = ROUTES[random.below(ROUTES.length)] as Route;
+  const chat = {
     model: scene.service.model.id,
     messages: [{ role: 'user', content: question }],
     ...(kind === 'empties its answer' && { stop: ANY_LETTER }),
     ...(hasTools && { tools: [GREET] }),
     ...(isStream && { stream: true, stream_options: { include_usage: true } }),
-  });
+  };
+  const body = JSON.stringify(bodyFor(route, chat));
   const keyed = { authorization: `Bearer ${wallet.apiKey}`, 'idempotency-key': name };
 
   async function ask(
@@ -74,7 +77,7 @@ export function createEpisode(options: {
     leaving?: Leaving,
     changed = body,
   ): Promise<Received> {
-    const heard = await complete({ baseUrl, headers, body: changed, leaving });
+    const heard = await complete({ baseUrl, route, headers, body: changed, leaving });
     received.push(heard);
     return heard;
   }
@@ -124,7 +127,7 @@ export function createEpisode(options: {
         kind === 'retries silently'
           ? { authorization: keyed.authorization, 'x-stainless-retry-count': '1' }
           : keyed;
-      received.push(await complete({ baseUrl: repeatUrl, headers, body }));
+      received.push(await complete({ baseUrl: repeatUrl, route, headers, body }));
     },
   };
 }

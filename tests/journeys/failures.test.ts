@@ -24,8 +24,10 @@ import {
 } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
-  FORMS,
+  type Form,
   openCompletion,
+  ROUTED_FORMS,
+  ROUTES,
   readAnswer,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
@@ -49,7 +51,7 @@ let service: GatedService;
 let wallet: Awaited<ReturnType<GatedService['addWallet']>>;
 
 beforeAll(async () => {
-  service = await startGatedService();
+  service = await startGatedService({ SVC_ACKNOWLEDGEMENT_LINGER_MS: '50' });
 });
 
 beforeEach(async () => {
@@ -114,10 +116,11 @@ function textOf(body: string): string {
     .join('');
 }
 
-describe.each(FORMS)('a %s completion', (form) => {
-  const ask = (body = {}) => requestCompletion(service, { form, apiKey: wallet.apiKey, body });
+describe.each(ROUTED_FORMS)('a %s answer of %s', (form, route) => {
+  const open = (body = {}) => openCompletion(service, { form, route, apiKey: wallet.apiKey, body });
+  const ask = async (body = {}) => readAnswer(await open(body));
 
-  it('ends as job_timeout and is refunded when its worker never answers [failures.timeout]', async () => {
+  it('ends as job_timeout and is refunded when its worker never answers [failures.timeout] [errors.job-headers]', async () => {
     work('never_answers');
     const asking = ask();
     await untilDispatched(service, wallet.address, 1);
@@ -126,6 +129,10 @@ describe.each(FORMS)('a %s completion', (form) => {
     // It is safe to retry.
     expect([status, headers['x-should-retry']]).toEqual([504, undefined]);
     const [job] = await service.get('/v1/jobs', wallet.apiKey).then(({ data }) => data);
+    expect(headers).toMatchObject({
+      ...{ 'x-svc-job-id': job.id, 'x-svc-tx-signature': job.on_chain.escrow_tx },
+    });
+    expect(headers['x-svc-worker']).toBeUndefined();
     expect(error).toMatchObject({
       ...{ code: 'job_timeout', type: 'timeout_error' },
       details: { job_id: job.id, credits_refunded: 8, refund_tx: job.on_chain.refund_tx },
@@ -143,7 +150,7 @@ describe.each(FORMS)('a %s completion', (form) => {
       spoken.resolve();
       await ending.promise;
     });
-    const asking = openCompletion(service, { form, apiKey: wallet.apiKey });
+    const asking = open();
     await spoken.promise;
     await untilDispatched(service, wallet.address, 1);
     await service.advanceSeconds(STOPPED_SECONDS);
@@ -171,8 +178,9 @@ describe.each(FORMS)('a %s completion', (form) => {
     'costs nothing when its worker misbehaves: %s [completions.stream-error] [failures.worker-failed]',
     async (behaviour, reason) => {
       work(behaviour);
-      const { error } = await ask();
+      const { error, finishReason } = await ask();
       expect(error).toMatchObject({ code: 'worker_failed', type: 'server_error' });
+      expect(finishReason).toBeNull();
       expect(await endedBooks()).toEqual(
         ofJobs(CREDITS, { status: 'failed', reason, charged: 0n }),
       );
@@ -186,11 +194,10 @@ describe.each(FORMS)('a %s completion', (form) => {
   it('is charged for the lower count when its worker claims more tokens [charging.lower-count]', async () => {
     work('inflates_count');
     service.engine.play(() => words(250));
-    const { body } = await ask({ max_tokens: 100_000 });
-    const text = form === 'stream' ? textOf(body) : JSON.parse(body).choices[0].message.content;
+    const { text, completionTokens } = await ask({ max_tokens: 100_000 });
     // There is no tokenizer.
     const bound = boundTokens(text);
-    if (form === 'plain') expect(JSON.parse(body).usage.completion_tokens).toBe(bound);
+    expect(completionTokens).toBe(bound);
     const charged = chargeCredits(service.model, bound, 400n);
     expect(charged).toBeLessThan(chargeCredits(service.model, 10 * bound, 400n));
     expect(await endedBooks()).toEqual(ofJobs(CREDITS - charged, { ...SETTLED, charged }));
@@ -198,27 +205,19 @@ describe.each(FORMS)('a %s completion', (form) => {
 
   it('is stopped before its deadline, ends with length and is paid [failures.long-answer]', async () => {
     service.engine.play(endless);
-    const asking = openCompletion(service, {
-      ...{ form, apiKey: wallet.apiKey },
-      body: {
-        max_tokens: 5_000,
-        ...(form === 'stream' && { stream_options: { include_usage: true } }),
-      },
-    });
+    const asking = open({ max_tokens: 5_000 });
     await untilDispatched(service, wallet.address, 1);
     if (form === 'stream') await once(await asking, 'readable');
     await service.advanceSeconds(STOPPED_SECONDS);
-    const { status, body, headers } = await readAnswer(await asking);
-    expect(status).toBe(200);
-    expect(body).toContain('"finish_reason":"length"');
+    const { headers, ...answer } = await readAnswer(await asking);
+    expect(answer).toMatchObject({ status: 200, finishReason: 'length', isTruncated: true });
     if (form === 'plain') expect(headers['x-svc-truncated']).toBe('deadline');
-    else expect(body).toContain('"truncated":"deadline"');
     const { jobs, available } = await endedBooks();
     const [job] = ofWallet(await service.jobs(), wallet.address);
     const { completionTokens = 0, countedTokens = 0 } = job?.data ?? {};
     const tokens = Math.min(completionTokens, countedTokens);
     expect(tokens).toBeLessThan(5_000);
-    expect(body).toContain(`"completion_tokens":${tokens},`);
+    expect(answer.completionTokens).toBe(tokens);
     const charged = chargeCredits(service.model, tokens, 20n);
     expect({ available, jobs }).toEqual({
       ...{ available: CREDITS - charged, jobs: [{ ...SETTLED, charged }] },
@@ -244,15 +243,16 @@ describe('a request whose API process is killed after the lock', () => {
   });
 });
 
-describe('a client that disconnects', () => {
+describe.each(ROUTES)('a client of %s that disconnects', (route) => {
+  const open = (
+    form: Form,
+    others: { body?: Record<string, unknown>; signal?: AbortSignal } = {},
+  ) => openCompletion(service, { form, route, apiKey: wallet.apiKey, ...others });
+
   it('is not charged before a plain answer began [failures.client-left-plain]', async () => {
     service.engine.play(endless);
     const leaving = new AbortController();
-    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-    const asking = service
-      .openai(wallet)
-      .chat.completions.create({ model: service.model.id, messages }, { signal: leaving.signal });
-    const left = expect(asking).rejects.toThrow();
+    const left = expect(open('plain', { signal: leaving.signal })).rejects.toThrow('aborted');
     await untilLocked(service, wallet.address, 1);
     leaving.abort();
     await left;
@@ -262,8 +262,7 @@ describe('a client that disconnects', () => {
 
   it('during a stream is charged for what was produced [failures.client-left-stream]', async () => {
     service.engine.play(endless);
-    const body = { max_tokens: 10_000 };
-    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey, body });
+    const response = await open('stream', { body: { max_tokens: 10_000 } });
     await once(response, 'data');
     expect(await readBooks(service, wallet.address)).toMatchObject({ locked: 40n });
     response.destroy();
@@ -272,7 +271,7 @@ describe('a client that disconnects', () => {
 
   it('at the end of a stream has it settled', async () => {
     const end = answerInTwoParts(service.engine);
-    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey });
+    const response = await open('stream');
     const received = collect(response);
     await untilDispatched(service, wallet.address, 1);
     await service.untilMirrored();
@@ -323,19 +322,40 @@ describe('a stream', () => {
     expect(after).toMatch(/data: \[DONE\]\n\n$/);
   });
 
-  it('is completed for a client that reads nothing, and read later [completions.slow-reader]', async () => {
-    service.engine.play(() => words(20_000));
-    const body = { max_tokens: 30_000 };
-    const response = await openCompletion(service, { form: 'stream', apiKey: wallet.apiKey, body });
-    // The text has more tokens than the limit of 30,000, which therefore is what is charged.
-    expect(await endedBooks()).toEqual(ofJobs(CREDITS - 120n, { ...SETTLED, charged: 120n }));
-    const readBefore = response.socket.bytesRead;
-    const answer = await readAnswer(response);
-    // What the client had not taken by then was the greater part.
-    expect(readBefore).toBeLessThan(answer.body.length / 2);
-    const text = textOf(answer.body);
-    expect(text.split('word ')).toHaveLength(20_001);
-    const hash = createHash('sha256').update(text).digest('hex');
-    expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
+  it('of responses has few items, however often its worker changes their kind', async () => {
+    service.engine.play(async function* () {
+      for (let change = 0; change < 500; change += 1) {
+        yield { type: 'reasoning', text: 'Hm.' };
+        yield `word ${change} `;
+      }
+    });
+    const asked = { form: 'stream', route: 'responses', apiKey: wallet.apiKey } as const;
+    const { text, reasoning, body, error } = await requestCompletion(service, asked);
+    expect([text, reasoning, error]).toEqual([
+      Array.from({ length: 500 }, (_, change) => `word ${change} `).join(''),
+      'Hm.'.repeat(500),
+      undefined,
+    ]);
+    expect(body.match(/^event: response.output_item.added$/gm)).toHaveLength(129);
   });
+
+  it.each(ROUTES)(
+    'of %s is completed for a client that reads nothing, and read later [completions.slow-reader]',
+    async (route) => {
+      service.engine.play(() => words(20_000));
+      const body = { max_tokens: 30_000 };
+      const asked = { form: 'stream', route, apiKey: wallet.apiKey, body } as const;
+      const response = await openCompletion(service, asked);
+      // The text has more tokens than the limit of 30,000, which therefore is what is charged.
+      expect(await endedBooks()).toEqual(ofJobs(CREDITS - 120n, { ...SETTLED, charged: 120n }));
+      const readBefore = response.socket.bytesRead;
+      const answer = await readAnswer(response);
+      // What the client had not taken by then was the greater part.
+      expect(readBefore).toBeLessThan(answer.body.length / 2);
+      const { text } = answer;
+      expect(text.split('word ')).toHaveLength(20_001);
+      const hash = createHash('sha256').update(text).digest('hex');
+      expect(answer.trailers['x-svc-output-hash']).toBe(`sha256:${hash}`);
+    },
+  );
 });

@@ -10,7 +10,13 @@ import { registerWorker } from '../../stack/participants.ts';
 import { type Receiver, startReceiver } from '../../testing/indexer/receiver.ts';
 import { readClockSeconds } from '../../testing/ledger/ledger.ts';
 import { readBooks } from '../../testing/ledger/walletBooks.ts';
-import { FORMS, type Form, requestCompletion } from '../../testing/service/requestCompletion.ts';
+import {
+  type Form,
+  ROUTED_FORMS,
+  ROUTES,
+  type Route,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { WEBHOOK_KINDS } from '../../webhooks/events.ts';
@@ -38,33 +44,38 @@ beforeAll(async () => {
 afterAll(() => service?.close());
 
 describe('a streamed answer', () => {
-  it('ends with the settlement in trailers, and its job confirms it [completions.stream] [completions.stream-headers] [completions.stream-trailers] [models.engine]', async () => {
-    const { availableCredits } = await service.account();
-    const response = await requestCompletion(service, { form: 'stream' });
-    expect(response.headers).toMatchObject({
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
-      'x-accel-buffering': 'no',
-      'x-svc-engine': 'builtin',
-    });
-    expect(response.body.endsWith('data: [DONE]\n\n')).toBe(true);
-    const job = await service.get(`/v1/jobs/${response.headers['x-svc-job-id']}`);
-    expect(job).toMatchObject({
-      status: 'settled',
-      on_chain: {
-        escrow_tx: response.headers['x-svc-tx-signature'],
-        settlement_tx: response.trailers['x-svc-settlement-tx'],
-        proof_hash: response.trailers['x-svc-output-hash'],
-      },
-    });
-    expect(response.trailers['x-svc-credits-remaining']).toBe(String(availableCredits - 8n));
-    expect(response.trailers['x-svc-delivery-receipt']).toMatch(/^\w+\.[\w-]{86}$/);
-  });
+  it.each(ROUTES)(
+    'ends with the settlement in trailers, and its job confirms it: %s [completions.stream] [completions.stream-headers] [completions.stream-trailers] [models.engine]',
+    async (route) => {
+      const { availableCredits } = await service.account();
+      const response = await requestCompletion(service, { form: 'stream', route });
+      expect(response.headers).toMatchObject({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+        'x-svc-engine': 'builtin',
+      });
+      expect(response.body.endsWith('data: [DONE]\n\n')).toBe(true);
+      const job = await service.get(`/v1/jobs/${response.headers['x-svc-job-id']}`);
+      expect(job).toMatchObject({
+        status: 'settled',
+        on_chain: {
+          escrow_tx: response.headers['x-svc-tx-signature'],
+          settlement_tx: response.trailers['x-svc-settlement-tx'],
+          proof_hash: response.trailers['x-svc-output-hash'],
+        },
+      });
+      expect(response.trailers['x-svc-credits-remaining']).toBe(String(availableCredits - 8n));
+      expect(response.trailers['x-svc-delivery-receipt']).toMatch(/^\w+\.[\w-]{86}$/);
+    },
+  );
 });
 
 describe('an invalid request', () => {
   it.each([
     ['GET', '/v1/chat/completions'],
+    ['GET', '/v1/responses'],
+    ['GET', '/v1/responses/resp_1'],
     ['POST', '/v1/models'],
     ['GET', '/v1/embeddings'],
     ['POST', '/v1/assistants'],
@@ -84,12 +95,14 @@ describe('an invalid request', () => {
     ['more than 2 MiB', JSON.stringify({ model: 'x', messages: 'x'.repeat(2 * 1_024 * 1_024) })],
   ])('gets invalid_request: %s [completions.body-limits]', async (_name, body) => {
     const headers = { authorization: `Bearer ${service.apiKey}` };
-    const path = `${service.baseUrl}/v1/chat/completions`;
-    const response = await fetch(path, { method: 'POST', headers, body });
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({
-      error: { code: 'invalid_request', type: 'invalid_request_error' },
-    });
+    for (const route of ROUTES) {
+      const path = `${service.baseUrl}/v1/${route}`;
+      const response = await fetch(path, { method: 'POST', headers, body });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({
+        error: { code: 'invalid_request', type: 'invalid_request_error' },
+      });
+    }
   });
 
   it('gets the usual error body even if it is not HTTP [errors.malformed-http]', async () => {
@@ -136,7 +149,7 @@ describe('a model with only silent workers', () => {
   });
 });
 
-describe.each(FORMS)('a refused %s completion', (form) => {
+describe.each(ROUTED_FORMS)('a refused %s answer of %s', (form, route) => {
   /** Less than the tier's price of a request. */
   const CREDITS = 7n;
   let wallet: { address: PublicKey; apiKey: string };
@@ -155,7 +168,7 @@ describe.each(FORMS)('a refused %s completion', (form) => {
     'gets its error and locks nothing: %s [failures.nothing-locked]',
     async (_why, status, code, body) => {
       const { address, apiKey } = wallet;
-      const asking = requestCompletion(service, { form, apiKey, body: body() });
+      const asking = requestCompletion(service, { form, route, apiKey, body: body() });
       const answer = await service.time.advanceUntil(asking);
       expect(answer).toMatchObject({ status, error: { code } });
       expect(answer.headers['content-type']).toMatch('application/json');
@@ -189,18 +202,18 @@ describe('what is private', () => {
 
   afterAll(() => receiver?.close());
 
-  const ask = (form: Form) => {
+  const ask = (form: Form, route: Route) => {
     const body = { messages: [{ role: 'user', content: PROMPT }] };
-    return requestCompletion({ ...service, baseUrl }, { form, body });
+    return requestCompletion({ ...service, baseUrl }, { form, route, body });
   };
 
   const answeredLines = () =>
     lines.filter((line) => line.includes('Answered a request')).map((line) => JSON.parse(line));
 
-  it.each(FORMS)(
-    'is not in the one line for a %s completion, with its worker and times [surface.access-log]',
-    async (form) => {
-      const { headers } = await ask(form);
+  it.each(ROUTED_FORMS)(
+    'is not in the one line for a %s answer of %s, with its worker and times [surface.access-log]',
+    async (form, route) => {
+      const { headers } = await ask(form, route);
       const logged = () =>
         answeredLines().filter(({ job_id }) => job_id === headers['x-svc-job-id']);
       await until(() => logged().length > 0);
@@ -211,7 +224,7 @@ describe('what is private', () => {
           model: service.model.id,
           worker: service.workers[0]?.address,
           method: 'POST',
-          route: '/v1/chat/completions',
+          route: `/v1/${route}`,
           status: '200',
           code: 'none',
           lock_ms: expect.any(Number),
@@ -238,7 +251,7 @@ describe('what is private', () => {
   }
 
   it('as the new salt of each job, is in no log, table, webhook or URL', async () => {
-    const answers = await Promise.all(FORMS.map(ask));
+    const answers = await Promise.all(ROUTED_FORMS.map((each) => ask(...each)));
     const ids = answers.map(({ headers }) => String(headers['x-svc-job-id']));
     const { received } = receiver;
     const hasEvent = (id: string) =>
@@ -251,7 +264,7 @@ describe('what is private', () => {
       .map(({ body }) => JSON.parse(String(body())))
       .filter(({ job_id }) => ids.includes(job_id));
     const salts = new Set<string>(jobs.map(({ request_salt }) => request_salt));
-    expect([...salts]).toEqual(FORMS.map(() => expect.stringMatching(/^[0-9a-f]{64}$/)));
+    expect([...salts]).toEqual(answers.map(() => expect.stringMatching(/^[0-9a-f]{64}$/)));
 
     const urls = JSON.stringify(requests.map(({ path, headers }) => [path, headers]));
     const webhooks = JSON.stringify(received);

@@ -9,7 +9,15 @@ import {
   untilDispatched,
   untilEnded,
 } from '../../testing/ledger/walletBooks.ts';
-import { type Answer, requestCompletion } from '../../testing/service/requestCompletion.ts';
+import { bodyFor } from '../../testing/service/formats.ts';
+import {
+  type Answer,
+  type Form,
+  ROUTED_FORMS,
+  ROUTES,
+  type Route,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { createScriptedEngine } from '../../testing/workers/engines.ts';
@@ -17,13 +25,17 @@ import type { WorkerMode } from '../../testing/workers/misbehavingWorker.ts';
 
 const CREDITS = 100n;
 const CHARGE_CREDITS = 8n;
+const HELLO = [{ role: 'user' as const, content: 'Say hello.' }];
 const engine = createScriptedEngine();
 let service: RunningService;
 /** Of one test: what is repeated and charged is counted for its wallet. */
 let wallet: { address: PublicKey; apiKey: string };
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: [engine] });
+  service = await startRunningService({
+    workers: [engine],
+    apiSettings: { SVC_ACKNOWLEDGEMENT_LINGER_MS: '50' },
+  });
 });
 
 beforeEach(async () => {
@@ -37,36 +49,29 @@ function setMode(mode: WorkerMode): void {
   service.workers[0]?.setMode(mode);
 }
 
-const ask = (options: {
-  stream?: boolean;
+interface Asked {
+  form?: Form;
+  route?: Route;
   headers?: Record<string, string>;
   text?: string;
   baseUrl?: string;
-}): Promise<Answer> => {
-  const { stream = false, headers = {}, text = 'Say hello.', baseUrl = service.baseUrl } = options;
-  const messages = [{ role: 'user', content: text }];
-  const form = stream ? 'stream' : 'plain';
-  const asked = { form, apiKey: wallet.apiKey, headers } as const;
-  const body = { messages, ...(stream && { stream_options: { include_usage: true } }) };
-  return requestCompletion({ ...service, baseUrl }, { ...asked, body });
+}
+
+const ask = ({
+  form = 'plain',
+  text = 'Say hello.',
+  baseUrl,
+  ...asked
+}: Asked): Promise<Answer> => {
+  const body = { messages: [{ role: 'user', content: text }] };
+  const { apiKey } = wallet;
+  return requestCompletion(
+    { ...service, baseUrl: baseUrl ?? service.baseUrl },
+    { form, apiKey, body, ...asked },
+  );
 };
 
-/** All pieces of text, however the answer came, and what comes with them. */
-function read(body: string) {
-  const chunks = body.startsWith('data:')
-    ? body
-        .split('\n\n')
-        .filter((event) => event.startsWith('data: {'))
-        .map((event) => JSON.parse(event.slice('data: '.length)))
-    : [JSON.parse(body)];
-  const choices = chunks.flatMap((chunk) => chunk.choices);
-  return {
-    id: chunks[0].id,
-    text: choices.map(({ message, delta }) => (message ?? delta).content ?? '').join(''),
-    finishReason: choices.at(-1).finish_reason,
-    usage: chunks.at(-1).usage,
-  };
-}
+const otherThan = (route: Route) => ROUTES.find((each) => each !== route) as Route;
 
 async function statuses(): Promise<string[]> {
   const { jobs } = await readBooks(service, wallet.address);
@@ -141,22 +146,43 @@ const loseStream: Lose = async (asking, leave) => {
   await untilLost();
 };
 
-describe.each([false, true])('a completion with stream %s', (stream) => {
+/** The text that the official client has in the end, as it is asked on each route. */
+async function textFor(client: OpenAI, form: Form, route: Route): Promise<string> {
+  const model = service.model.id;
+  let text = '';
+  if (route === 'responses') {
+    const asked = { model, input: HELLO };
+    if (form === 'plain') return (await client.responses.create(asked)).output_text;
+    for await (const event of await client.responses.create({ ...asked, stream: true })) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+    }
+    return text;
+  }
+  const { completions } = client.chat;
+  const asked = { model, messages: HELLO };
+  if (form === 'plain') return (await completions.create(asked)).choices[0]?.message.content ?? '';
+  for await (const { choices } of await completions.create({ ...asked, stream: true })) {
+    text += choices[0]?.delta.content ?? '';
+  }
+  return text;
+}
+
+describe.each(ROUTED_FORMS)('a %s answer of %s', (form, route) => {
   it('is replayed without a charge under the same Idempotency-Key [idempotency.replay]', async () => {
     setMode('honest');
     const headers = { 'idempotency-key': 'order-7' };
-    const first = await ask({ stream, headers });
+    const first = await ask({ form, route, headers });
     await untilEnded(service, wallet.address, 1);
     await service.untilMirrored();
-    const again = await ask({ stream, headers });
+    const again = await ask({ form, route, headers });
     expect(again.status).toBe(200);
-    expect(read(again.body)).toEqual(read(first.body));
+    expect(again.body).toBe(first.body);
     expect(first.headers['x-svc-replayed']).toBeUndefined();
     expect(again.headers['x-svc-replayed']).toBe('true');
     for (const name of ['x-svc-job-id', 'x-svc-tx-signature', 'x-svc-worker', 'content-type']) {
       expect(again.headers[name]).toBe(first.headers[name]);
     }
-    if (!stream) {
+    if (form === 'plain') {
       for (const name of ['x-svc-settlement-tx', 'x-svc-output-hash']) {
         expect(again.headers[name]).toBe(first.headers[name]);
       }
@@ -164,15 +190,17 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     expect(await statuses()).toEqual(['settled']);
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
 
-    const other = await ask({ stream, headers, text: 'Say something else.' });
-    expect([other.status, other.error?.code]).toEqual([422, 'idempotency_key_mismatch']);
+    for (const changed of [{ text: 'Say something else.' }, { route: otherThan(route) }]) {
+      const other = await ask({ form, route, headers, ...changed });
+      expect([other.status, other.error?.code]).toEqual([422, 'idempotency_key_mismatch']);
+    }
     await service.pool.query(
       `update service.answer_copies copy set expires_at = now()
        from service.idempotent_requests request
        where wallet = $1 and copy.job_id = request.job_id`,
       [wallet.address.toBase58()],
     );
-    const late = await ask({ stream, headers });
+    const late = await ask({ form, route, headers });
     expect([late.status, late.headers['x-should-retry']]).toEqual([409, 'false']);
     expect(late.error).toMatchObject({
       code: 'idempotency_key_reused',
@@ -184,26 +212,25 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
   it('is refused while the same request is still being answered [idempotency.in-use]', async () => {
     setMode('never_answers');
     const headers = { 'idempotency-key': 'order-7' };
-    const first = ask({ stream, headers });
+    const first = ask({ form, route, headers });
     await untilDispatched(service, wallet.address, 1);
-    const again = await ask({ stream, headers });
+    const again = await ask({ form, route, headers });
     expect([again.status, again.headers['retry-after']]).toEqual([409, '2']);
     expect(again.error?.code).toBe('idempotency_key_in_use');
     await service.advanceSeconds(REFUNDABLE_SECONDS);
     expect((await first).status).toBe(504);
-    // It ended without a charge, so the next one runs.
-    const next = ask({ stream, headers });
-    await untilDispatched(service, wallet.address, 1);
-    await service.advanceSeconds(REFUNDABLE_SECONDS);
-    await next;
     expect(await spentCredits()).toBe(0n);
+    // It ended without a charge, so the next one runs.
+    setMode('honest');
+    expect(await ask({ form, route, headers })).toMatchObject({ status: 200, error: undefined });
+    expect(await statuses()).toEqual(['refunded', 'settled']);
   });
 
   it('runs again when the first one failed [idempotency.failed-runs-again]', async () => {
     setMode('wrong_hash');
     const headers = { 'idempotency-key': 'order-7' };
-    await ask({ stream, headers });
-    await ask({ stream, headers });
+    await ask({ form, route, headers });
+    await ask({ form, route, headers });
     expect(await statuses()).toEqual(['failed', 'failed']);
     expect(await spentCredits()).toBe(0n);
   });
@@ -212,23 +239,11 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     setMode('honest');
     engine.play(async function* (signal) {
       yield 'Hello';
-      if (stream) await once(signal, 'abort');
+      if (form === 'stream') await once(signal, 'abort');
       signal.throwIfAborted();
     });
-    const { client, asked } = createLosingClient(stream ? loseStream : losePlain);
-    const body = {
-      model: service.model.id,
-      messages: [{ role: 'user' as const, content: 'Say hello.' }],
-    };
-    if (stream) {
-      const chunks = await client.chat.completions.create({ ...body, stream: true });
-      let text = '';
-      for await (const chunk of chunks) text += chunk.choices[0]?.delta.content ?? '';
-      expect(text).toBe('Hello');
-    } else {
-      const answer = await client.chat.completions.create(body);
-      expect(answer.choices[0]?.message.content).toBeTruthy();
-    }
+    const { client, asked } = createLosingClient(form === 'stream' ? loseStream : losePlain);
+    expect(await textFor(client, form, route)).toBe('Hello');
     expect(asked).toEqual(['0', '1']);
     expect(await statuses()).toEqual(['settled']);
     expect(await spentCredits()).toBe(CHARGE_CREDITS);
@@ -241,12 +256,12 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     });
     const other = await service.startInstance();
     const urls = [service.baseUrl, other.url, service.baseUrl];
-    const twins = await Promise.all(urls.map((baseUrl) => ask({ stream, baseUrl })));
+    const twins = await Promise.all(urls.map((baseUrl) => ask({ form, route, baseUrl })));
     await untilDelivered();
     const headers = { 'x-stainless-retry-count': '2' };
-    const samples = [...twins, await ask({ stream, headers, baseUrl: other.url })];
+    const samples = [...twins, await ask({ form, route, headers, baseUrl: other.url })];
     await untilDelivered();
-    samples.push(await ask({ stream, headers }));
+    samples.push(await ask({ form, route, headers }));
     const jobIds = samples.map(({ headers }) => headers['x-svc-job-id']);
     expect(new Set(jobIds).size).toBe(5);
     expect(samples.map(({ headers }) => headers['x-svc-replayed'])).toEqual(
@@ -254,6 +269,30 @@ describe.each([false, true])('a completion with stream %s', (stream) => {
     );
     await untilEnded(service, wallet.address, 5);
     expect(await spentCredits()).toBe(5n * CHARGE_CREDITS);
+  });
+});
+
+describe.each(ROUTES)('a request of %s', (route) => {
+  it('is repeated at another spelling of its path, and by no other route', async () => {
+    setMode('honest');
+    const body = JSON.stringify(bodyFor(route, { model: service.model.id, messages: HELLO }));
+    const headers = { authorization: `Bearer ${wallet.apiKey}`, 'idempotency-key': 'order-7' };
+    const seen: unknown[] = [];
+    for (const path of [route, `${route}/`, otherThan(route)]) {
+      const answer = await fetch(`${service.baseUrl}/v1/${path}`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      await answer.text();
+      seen.push([answer.status, answer.headers.get('x-svc-replayed')]);
+    }
+    expect(seen).toEqual([
+      [200, null],
+      [200, 'true'],
+      [400, null],
+    ]);
+    expect(await statuses()).toEqual(['settled']);
   });
 });
 
@@ -270,26 +309,27 @@ describe('a request that locked nothing', () => {
 });
 
 describe('a time-out of the official client', () => {
-  it('never leads to a charge for an answer that was not received [idempotency.silent-retries]', async () => {
-    setMode('never_answers');
-    const dispatched = () => untilDispatched(service, wallet.address, 1);
-    const client = new OpenAI({
-      ...{ baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey, maxRetries: 1 },
-      // As its own time-out does, at a moment that is known.
-      async fetch(url, options) {
-        const late = new AbortController();
-        const asking = fetch(url, { ...options, signal: late.signal });
-        await Promise.race([asking, dispatched()]);
-        late.abort();
-        return asking;
-      },
-    });
-    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-    const asking = client.chat.completions.create({ model: service.model.id, messages });
-    await expect(asking).rejects.toThrow('Request timed out.');
-    await service.untilJobs((jobs) =>
-      ofWallet(jobs, wallet.address).every(({ data }) => data.status === 'failed'),
-    );
-    expect(await spentCredits()).toBe(0n);
-  });
+  it.each(ROUTES)(
+    'never leads to a charge for an answer that was not received: %s [idempotency.silent-retries]',
+    async (route) => {
+      setMode('never_answers');
+      const dispatched = () => untilDispatched(service, wallet.address, 1);
+      const client = new OpenAI({
+        ...{ baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey, maxRetries: 1 },
+        // As its own time-out does, at a moment that is known.
+        async fetch(url, options) {
+          const late = new AbortController();
+          const asking = fetch(url, { ...options, signal: late.signal });
+          await Promise.race([asking, dispatched()]);
+          late.abort();
+          return asking;
+        },
+      });
+      await expect(textFor(client, 'plain', route)).rejects.toThrow('Request timed out.');
+      await service.untilJobs((jobs) =>
+        ofWallet(jobs, wallet.address).every(({ data }) => data.status === 'failed'),
+      );
+      expect(await spentCredits()).toBe(0n);
+    },
+  );
 });

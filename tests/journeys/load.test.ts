@@ -2,7 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { reconcile } from '../../indexer/reconcile/reconcile.ts';
 import { createAddresses } from '../../programs/client/addresses.ts';
 import { untilEnded } from '../../testing/ledger/walletBooks.ts';
-import { FORMS, type Form, requestCompletion } from '../../testing/service/requestCompletion.ts';
+import {
+  ROUTED_FORMS,
+  type RoutedForm,
+  requestCompletion,
+} from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 
 const REQUESTS = 200;
@@ -26,9 +30,9 @@ describe(`${REQUESTS} concurrent requests of one wallet`, () => {
     const { address, apiKey } = await service.addWallet(CREDITS);
     const answers = await Promise.all(
       Array.from({ length: REQUESTS }, (_, seed) => {
-        const form = FORMS[seed % FORMS.length] as Form;
+        const [form, route] = ROUTED_FORMS[seed % ROUTED_FORMS.length] as RoutedForm;
         // Each has its own body, so that none is taken for a repeat.
-        return requestCompletion(service, { form, apiKey, body: { seed } });
+        return requestCompletion(service, { form, route, apiKey, body: { seed } });
       }),
     );
     for (const { status, error } of answers) expect([status, error]).toEqual([200, undefined]);

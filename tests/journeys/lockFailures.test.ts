@@ -8,7 +8,8 @@ import { type GatedService, startGatedService } from '../../testing/service/gate
 import {
   expectUnavailable,
   FORMS,
-  type Form,
+  ROUTED_FORMS,
+  type RoutedForm,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { until } from '../../testing/until.ts';
@@ -36,16 +37,18 @@ describe('a lock that is not confirmed in 10 s', () => {
       if (request.method === 'sendTransaction') await forward(request);
       return answer;
     });
-    const asking = FORMS.map((form) => requestCompletion(service, { form, apiKey }));
+    const asking = ROUTED_FORMS.map(([form, route]) =>
+      requestCompletion(service, { form, route, apiKey }),
+    );
     for (const answer of await service.time.advanceUntil(Promise.all(asking))) {
       expectUnavailable(answer);
     }
-    await until(async () => (await readBooks(service, address)).locked === 16n);
+    await until(async () => (await readBooks(service, address)).locked === 32n);
     heard.resolve();
     const taken = { status: 'failed', reason: 'lock_late', charged: 0n };
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
+    expect(await untilEnded(service, address, asking.length)).toEqual({
       ...{ available: CREDITS, locked: 0n },
-      jobs: [taken, taken],
+      jobs: asking.map(() => taken),
     });
     await service.expectConserved();
   });
@@ -57,28 +60,30 @@ describe('a lock that is not confirmed in 10 s', () => {
     service.ledgerGate.intercept((request, forward) =>
       request.method === 'sendTransaction' ? lost.promise : forward(request),
     );
-    const ask = (form: Form) =>
-      requestCompletion(service, { form, apiKey, headers: { 'idempotency-key': form } });
-    const asking = Promise.all(FORMS.map(ask));
+    const ask = ([form, route]: RoutedForm) => {
+      const headers = { 'idempotency-key': `${form}-${route}` };
+      return requestCompletion(service, { form, route, apiKey, headers });
+    };
+    const asking = Promise.all(ROUTED_FORMS.map(ask));
     for (const answer of await service.time.advanceUntil(asking)) expectUnavailable(answer);
     expect(await readBooks(service, address)).toEqual({ available: CREDITS, locked: 0n, jobs: [] });
     service.ledgerGate.open();
     lost.reject(new Error('lost on its way'));
     // What was lost can land no more.
     await service.advanceSeconds(LONG_BLOCKHASH_MS / 1_000);
-    for (const form of FORMS) {
-      let answer = await ask(form);
+    for (const each of ROUTED_FORMS) {
+      let answer = await ask(each);
       // Until the API has found the lock dead.
       while (answer.status === 409) {
         expect(answer.error?.code).toBe('idempotency_key_in_use');
-        answer = await ask(form);
+        answer = await ask(each);
       }
       expect(answer.status).toBe(200);
     }
     const charged = { status: 'settled', reason: 'none', charged: 8n };
-    expect(await untilEnded(service, address, FORMS.length)).toEqual({
-      ...{ available: CREDITS - 16n, locked: 0n },
-      jobs: [charged, charged],
+    expect(await untilEnded(service, address, ROUTED_FORMS.length)).toEqual({
+      ...{ available: CREDITS - 32n, locked: 0n },
+      jobs: ROUTED_FORMS.map(() => charged),
     });
   });
 });

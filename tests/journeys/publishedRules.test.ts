@@ -21,6 +21,7 @@ import { readBooks, untilDispatched } from '../../testing/ledger/walletBooks.ts'
 import {
   type Answer,
   openStream,
+  ROUTES,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -95,11 +96,12 @@ function received(transaction: VersionedTransactionResponse, account: PublicKey)
   return amount(transaction.meta?.postTokenBalances) - amount(transaction.meta?.preTokenBalances);
 }
 
-describe('a settled job, verified with only an RPC address and its text,', () => {
+describe.each(ROUTES)('a job of %s, verified by an RPC address and its text,', (route) => {
   it('locked before the work, proved this text, and paid to the base unit [charging.lock-before-work] [charging.never-above-lock] [charging.shares] [jobs.ledger-record]', async () => {
     // All that a client keeps of an answer.
-    const answer = await requestCompletion(service, { form: 'plain', body: { max_tokens: 4_000 } });
-    const text: string = JSON.parse(answer.body).choices[0].message.content;
+    const body = { max_tokens: 4_000 };
+    const answer = await requestCompletion(service, { form: 'plain', route, body });
+    const { text } = answer;
     const receipt = parseReceipt(String(answer.headers['x-svc-delivery-receipt']));
     if (!receipt) throw new Error('the delivery receipt is malformed');
     const { connection } = service.ledger;

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { delay } from '../../common/wait.ts';
 import { workerDeregister } from '../../programs/client/instructions.ts';
 import { submit } from '../../stack/operator.ts';
-import { REFUNDABLE_SECONDS } from '../../testing/ledger/deadlines.ts';
 import {
   ofWallet,
   readBooks,
@@ -11,8 +10,9 @@ import {
 } from '../../testing/ledger/walletBooks.ts';
 import {
   type Answer,
-  FORMS,
   type Form,
+  ROUTED_FORMS,
+  type Route,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -28,7 +28,10 @@ const workers: TestWorker[] = [];
 let wallet: Awaited<ReturnType<RunningService['addWallet']>>;
 
 beforeAll(async () => {
-  service = await startRunningService({ workers: [] });
+  service = await startRunningService({
+    workers: [],
+    apiSettings: { SVC_ACKNOWLEDGEMENT_LINGER_MS: '50' },
+  });
 });
 
 afterAll(() => service?.close());
@@ -74,8 +77,16 @@ const untilActive = (count: number) =>
 /** How often each of the workers was asked. */
 const asked = () => workers.map((worker) => worker.jobsAsked());
 
-const ask = (form: Form = 'plain', body: Record<string, unknown> = {}, { baseUrl } = service) =>
-  requestCompletion({ ...service, baseUrl }, { form, apiKey: wallet.apiKey, body });
+const ask = ({
+  baseUrl = service.baseUrl,
+  form = 'plain',
+  ...asked
+}: {
+  form?: Form;
+  route?: Route;
+  body?: Record<string, unknown>;
+  baseUrl?: string;
+} = {}) => requestCompletion({ ...service, baseUrl }, { form, apiKey: wallet.apiKey, ...asked });
 
 /** The wallet's only job has failed so, and nothing was charged. */
 async function expectFailed(reason: string): Promise<void> {
@@ -104,7 +115,7 @@ describe('the latency that a model shows', () => {
     const other = await service.startInstance();
     const urls = [service.baseUrl, other.url];
     for (const baseUrl of [...urls, ...urls, service.baseUrl]) {
-      await ask('plain', {}, { ...service, baseUrl });
+      await ask({ baseUrl });
     }
     const observed = async (): Promise<number[]> => {
       const { rows } = await service.pool.query<{ first_token_ms: number }>(
@@ -120,13 +131,14 @@ describe('the latency that a model shows', () => {
   });
 });
 
-describe.each(FORMS)('a %s completion', (form) => {
+describe.each(ROUTED_FORMS)('a %s answer of %s', (form, route) => {
   it('fails over to the next worker when the first refuses before any content [failures.failover]', async () => {
     const ROUNDS = 4;
     await openPool('refuses', 'honest');
     // The choice among two is random: whichever comes first, each request must be answered.
     for (let round = 0; round < ROUNDS; round += 1) {
-      expect(await ask(form, { seed: round })).toMatchObject({ status: 200, error: undefined });
+      const body = { seed: round };
+      expect(await ask({ form, route, body })).toMatchObject({ status: 200, error: undefined });
     }
     const { jobs } = await untilEnded(service, wallet.address, ROUNDS);
     expect(jobs.map(({ status }) => status)).toEqual(Array(ROUNDS).fill('settled'));
@@ -134,7 +146,7 @@ describe.each(FORMS)('a %s completion', (form) => {
 
   it('costs nothing where all workers fail, after three of four are tried [failures.three-workers] [errors.job-headers]', async () => {
     await openPool('fails', 'fails', 'fails', 'fails');
-    const answer = await ask(form);
+    const answer = await ask({ form, route });
     expect(answer).toMatchObject({
       status: 500,
       error: { code: 'worker_failed', details: { credits_refunded: 8 } },
@@ -147,7 +159,7 @@ describe.each(FORMS)('a %s completion', (form) => {
   it('goes to another worker after 20 s of silence, which is paid once [failures.silent-worker-dropped]', async () => {
     // given a job at a silent worker, when another one comes
     await openPool('never_answers');
-    const asking = ask(form);
+    const asking = ask({ form, route });
     await untilDispatched(service, wallet.address, 1);
     const [, honest] = await openPool('honest');
     expect(asked()).toEqual([1, 0]);
@@ -166,19 +178,19 @@ describe.each(FORMS)('a %s completion', (form) => {
     expect(job?.data).toMatchObject({ attempt: 2 });
     expect(job?.data.worker.toBase58()).toBe(honest?.address);
     // and the next request does not go to the silent one
-    await ask('plain', { seed: 1 });
+    await ask({ body: { seed: 1 } });
     expect(asked()).toEqual([1, 2]);
     await service.expectConserved();
   });
 
   it('is a 400 that costs nothing where a worker counts too many tokens [models.context-counted-by-worker]', async () => {
     await openPool('counts_more', 'counts_more');
-    const answer = await ask(form);
+    const answer = await ask({ form, route });
     expect(answer).toMatchObject({
       status: 400,
       error: {
         code: 'context_length_exceeded',
-        param: 'messages',
+        param: route === 'responses' ? 'input' : 'messages',
         details: { credits_refunded: 8, context_window: service.model.contextWindowTokens },
       },
     });
@@ -194,7 +206,7 @@ describe('a silent worker', () => {
     await openPool('never_answers');
     // Some 12,000 tokens.
     const messages = [{ role: 'user', content: 'word '.repeat(12_000) }];
-    const asking = ask('plain', { messages });
+    const asking = ask({ body: { messages } });
     await untilDispatched(service, wallet.address, 1);
     const [, honest] = await openPool('honest');
     service.time.hold();
@@ -205,16 +217,5 @@ describe('a silent worker', () => {
     service.time.advance(12_000);
     expect((await asking).headers['x-svc-worker']).toBe(honest?.address);
     await untilEnded(service, wallet.address, 1);
-  });
-
-  it('is waited for when it is the only one, up to a 504 that names the job [errors.job-headers]', async () => {
-    await openPool('never_answers');
-    const asking = ask();
-    await untilDispatched(service, wallet.address, 1);
-    await service.advanceSeconds(REFUNDABLE_SECONDS);
-    const answer = await asking;
-    expect(answer.status).toBe(504);
-    await expectJobHeaders(answer);
-    expect(await readBooks(service, wallet.address)).toMatchObject({ available: CREDITS });
   });
 });

@@ -8,9 +8,11 @@ import { openTokens, readTokenAccount } from '../../testing/ledger/tokens.ts';
 import { readBooks, untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
-  FORMS,
   openCompletion,
   openStream,
+  ROUTED_FORMS,
+  ROUTES,
+  type Route,
   readAnswer,
   requestCompletion,
   untilSampled,
@@ -47,7 +49,8 @@ afterEach(() => {
 afterAll(() => service?.close());
 
 const onlyWorker = () => service.workers[0] as TestWorker;
-const ask = () => requestCompletion(service, { form: 'plain', apiKey: wallet.apiKey });
+const ask = (route?: Route) =>
+  requestCompletion(service, { form: 'plain', apiKey: wallet.apiKey, ...(route && { route }) });
 
 describe('on a ledger that is slower than the workers', () => {
   const untilWaiting = (lane: string, transactions: number) =>
@@ -95,20 +98,25 @@ describe('a worker that changes its payout account during a job', () => {
     const owner = Keypair.generate().publicKey;
     const changed = await openTokens(operator, { owner, like: payout });
     const end = answerInTwoParts(service.engine);
-    const asking = FORMS.map((form) => openCompletion(service, { form, apiKey: wallet.apiKey }));
-    await untilDispatched(service, wallet.address, FORMS.length);
+    const { apiKey } = wallet;
+    const asking = ROUTED_FORMS.map(([form, route]) =>
+      openCompletion(service, { form, route, apiKey }),
+    );
+    await untilDispatched(service, wallet.address, asking.length);
     service.databaseGate.freeze();
     const fields = { proofKey, endpoint: workerEndpoint(worker), payout: changed };
     const update = workerUpdate({ authority: authority.publicKey, ...fields });
     await submit(operator, [update], [authority]).finally(end);
-    const ending = untilEnded(service, wallet.address, FORMS.length);
-    expect(await service.time.advanceUntil(ending)).toMatchObject({ jobs: [SETTLED, SETTLED] });
+    const ending = untilEnded(service, wallet.address, asking.length);
+    expect(await service.time.advanceUntil(ending)).toMatchObject({
+      jobs: asking.map(() => SETTLED),
+    });
     service.databaseGate.thaw();
     for (const response of asking) {
       expect(await readAnswer(await response)).toMatchObject({ status: 200, error: undefined });
     }
-    // 85 percent of the 16 credits that both cost.
-    expect((await readTokenAccount(ledger.connection, changed)).amount).toBe(136_000n);
+    // 85 percent of the 32 credits that all cost.
+    expect((await readTokenAccount(ledger.connection, changed)).amount).toBe(272_000n);
     await service.expectConserved();
   });
 });
@@ -136,7 +144,8 @@ describe('a worker that changes its payout account at each settlement', () => {
       await change(worker.payout);
       return refused;
     });
-    expect(await ask()).toMatchObject({ status: 200, error: undefined });
+    const asking = service.time.advanceUntil(ask());
+    expect(await asking).toMatchObject({ status: 200, error: undefined });
     expect(await untilEnded(service, wallet.address, 1)).toMatchObject({ jobs: [SETTLED] });
     expect(changes).toBe(3);
   });
@@ -147,16 +156,19 @@ describe('a worker that leaves while it answers', () => {
   it('is not paid, and its client gets an error without a charge', async () => {
     const { authority } = onlyWorker();
     const modelId = service.model.id;
+    const leave = workerUnhost({ authority: authority.publicKey, modelId });
+    let left: Promise<unknown> | undefined;
     service.engine.play(async function* () {
       yield 'Hello.';
-      const leave = workerUnhost({ authority: authority.publicKey, modelId });
-      await submit(service.operator, [leave], [authority]);
+      left ??= submit(service.operator, [leave], [authority]);
+      await left;
     });
-    const { status, error } = await ask();
-    expect([status, error?.code]).toEqual([503, 'no_workers_available']);
+    for (const { status, error } of await Promise.all(ROUTES.map(ask))) {
+      expect([status, error?.code]).toEqual([503, 'no_workers_available']);
+    }
     expect(await readBooks(service, wallet.address)).toEqual({
       ...{ available: CREDITS, locked: 0n },
-      jobs: [{ status: 'failed', reason: 'worker_error', charged: 0n }],
+      jobs: ROUTES.map(() => ({ status: 'failed', reason: 'worker_error', charged: 0n })),
     });
     await service.expectConserved();
   });

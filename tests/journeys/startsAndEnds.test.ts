@@ -13,9 +13,12 @@ import { readBooks, untilEnded, untilLocked } from '../../testing/ledger/walletB
 import { type GatedService, startGatedService } from '../../testing/service/gatedService.ts';
 import {
   expectUnavailable,
-  FORMS,
   type Form,
   openCompletion,
+  ROUTED_FORMS,
+  ROUTES,
+  type Route,
+  type RoutedForm,
   readAnswer,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
@@ -49,8 +52,11 @@ describe('an API process that receives SIGTERM', () => {
       return true;
     };`;
 
-  const open = ({ url: baseUrl }: StartedProcess, form: Form, seed = 0) =>
-    openCompletion({ ...service, baseUrl }, { form, apiKey: wallet.apiKey, body: { seed } });
+  const open = ({ url: baseUrl }: StartedProcess, form: Form, seed = 0) => {
+    const route = ROUTES[seed % ROUTES.length] as Route;
+    const asked = { form, route, apiKey: wallet.apiKey, body: { seed } };
+    return openCompletion({ ...service, baseUrl }, asked);
+  };
 
   /** Waits until the port refuses connections. */
   async function untilDraining({ url }: StartedProcess): Promise<void> {
@@ -159,8 +165,8 @@ describe('an API that started while its node was unavailable', () => {
     await service.untilMirrored();
     service.ledgerGate.intercept(nodeUnavailable);
     const { url: baseUrl } = await service.time.advanceUntil(service.startInstance());
-    const ask = (form: Form) =>
-      requestCompletion({ ...service, baseUrl }, { form, apiKey: wallet.apiKey });
+    const ask = ([form, route]: RoutedForm) =>
+      requestCompletion({ ...service, baseUrl }, { form, route, apiKey: wallet.apiKey });
     const get = async (path: string) => {
       const headers = { authorization: `Bearer ${wallet.apiKey}` };
       const response = await fetch(`${baseUrl}${path}`, { headers });
@@ -182,12 +188,12 @@ describe('an API that started while its node was unavailable', () => {
         ? nodeUnavailable(request, forward)
         : forward(request),
     );
-    for (const form of FORMS) expectUnavailable(await ask(form));
+    for (const each of ROUTED_FORMS) expectUnavailable(await ask(each));
     expect((await readBooks(service, wallet.address)).jobs).toHaveLength(1);
 
     service.ledgerGate.open();
     await service.untilShown(async () => (await get('/ready')).status === 200);
-    expect(await ask('stream')).toMatchObject({ status: 200, error: undefined });
+    expect(await ask(['stream', 'responses'])).toMatchObject({ status: 200, error: undefined });
     await service.expectConserved();
   });
 });

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import type { ErrorBody } from '../../api/contracts/errors.ts';
 import { delay } from '../../common/wait.ts';
-import { type ToolCall, toolCallsAsJson } from '../../programs/client/statement.ts';
+import type { ToolCall } from '../../programs/client/statement.ts';
 import { STOPPED_SECONDS } from '../../testing/ledger/deadlines.ts';
 import { untilDispatched, untilEnded } from '../../testing/ledger/walletBooks.ts';
 import {
-  FORMS,
-  type Form,
   openCompletion,
+  ROUTED_FORMS,
+  ROUTES,
   readAnswer,
   requestCompletion,
 } from '../../testing/service/requestCompletion.ts';
@@ -17,7 +16,8 @@ import { createScriptedEngine, piecesOfCalls } from '../../testing/workers/engin
 import type { EngineEvent } from '../../worker/engine/engine.ts';
 
 const CREDITS = 1_000n;
-const LIFE_MS = 100;
+/** More often than an unfinished answer may be silent. */
+const LIFE_MS = 10;
 const SETTLED = { status: 'settled', reason: 'none', charged: 8n };
 const failedFor = (reason: string) => ({ status: 'failed', reason, charged: 0n });
 
@@ -31,6 +31,8 @@ const CALLS: ToolCall[] = [
   { id: 'call_b', name: 'clock', arguments: '{}' },
 ];
 
+const NOTHING = { text: '', reasoning: '', calls: [] };
+
 /** Both workers have it. */
 const engine = createScriptedEngine();
 let service: RunningService;
@@ -42,7 +44,7 @@ let begun: number;
 beforeAll(async () => {
   service = await startRunningService({
     workers: [engine, engine],
-    apiSettings: { SVC_PREVIEW: 'tools' },
+    apiSettings: { SVC_PREVIEW: 'tools', SVC_ACKNOWLEDGEMENT_LINGER_MS: '50' },
   });
 });
 
@@ -77,83 +79,36 @@ const endless: Script = async function* (signal) {
   }
 };
 
-const send = (form: Form, body: object = {}, headers: Record<string, string> = {}) => ({
-  ...{ form, apiKey: wallet.apiKey, headers },
-  body: {
-    ...TOOLS,
-    ...(form === 'stream' && { stream_options: { include_usage: true } }),
-    ...body,
-  },
-});
-
-interface Got {
-  content: string | null;
-  toolCalls: unknown[];
-  finishReason: string | null;
-  completionTokens: number | undefined;
-  error: ErrorBody['error'] | undefined;
-}
-
-/** What a client makes of a body, however it came. */
-function read(form: Form, body: string): Got {
-  if (form === 'plain') {
-    const { choices: [choice] = [], usage, error } = JSON.parse(body);
-    return {
-      content: choice?.message.content,
-      toolCalls: choice?.message.tool_calls ?? [],
-      finishReason: choice?.finish_reason ?? null,
-      ...{ completionTokens: usage?.completion_tokens, error },
-    };
-  }
-  const got: Got = {
-    ...{ content: null, toolCalls: [], finishReason: null },
-    ...{ completionTokens: undefined, error: undefined },
-  };
-  const calls: { id: string; type: string; function: ToolCall }[] = [];
-  for (const [, data = ''] of body.matchAll(/^data: (\{.*)$/gm)) {
-    const { choices: [choice] = [], usage, error } = JSON.parse(data);
-    got.error ??= error;
-    got.completionTokens ??= usage?.completion_tokens;
-    got.finishReason ??= choice?.finish_reason;
-    if (choice?.delta.content) got.content = (got.content ?? '') + choice.delta.content;
-    for (const { index, ...part } of choice?.delta.tool_calls ?? []) {
-      const call = calls[index];
-      if (!call) calls[index] = part;
-      else {
-        const { name, arguments: written } = call.function;
-        calls[index] = {
-          ...call,
-          function: { name, arguments: written + part.function.arguments } as ToolCall,
-        };
-      }
-    }
-  }
-  return { ...got, toolCalls: calls };
-}
-
 const ended = async (jobs = 1) => {
   const books = await untilEnded(service, wallet.address, jobs);
   await service.expectConserved();
   return books.jobs;
 };
 
-describe.each(FORMS)('the calls of a %s answer', (form) => {
-  const ask = async (body?: object, headers?: Record<string, string>) => {
-    const answer = await requestCompletion(service, send(form, body, headers));
-    return { ...answer, got: read(form, answer.body) };
-  };
+describe.each(ROUTED_FORMS)('the calls of a %s answer of %s', (form, route) => {
+  const open = (
+    body: object = {},
+    others: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ) =>
+    openCompletion(service, {
+      ...{ form, route, apiKey: wallet.apiKey, body: { ...TOOLS, ...body } },
+      ...others,
+    });
+  const ask = async (...asked: Parameters<typeof open>) => readAnswer(await open(...asked));
 
   it('are proven, charged, and given again, without any text', async () => {
     play(callsAlone);
-    const key = { 'idempotency-key': `calls-${form}` };
+    const key = { headers: { 'idempotency-key': 'calls' } };
     const first = await ask({}, key);
-    expect(first.got).toEqual({
-      ...{ content: null, toolCalls: toolCallsAsJson(CALLS), finishReason: 'tool_calls' },
-      ...{ completionTokens: expect.any(Number), error: undefined },
+    const { text, calls, finishReason, completionTokens } = first;
+    expect({ text, calls, finishReason }).toEqual({
+      ...{ text: '', calls: CALLS, finishReason: 'tool_calls' },
     });
-    expect(first.got.completionTokens).toBeGreaterThan(CALLS.length);
-    const again = await ask({}, key);
-    expect([again.got, again.headers['x-svc-replayed']]).toEqual([first.got, 'true']);
+    expect(completionTokens).toBeGreaterThan(CALLS.length);
+    expect(await ask({}, key)).toMatchObject({
+      ...{ text, calls, finishReason, completionTokens },
+      headers: { 'x-svc-replayed': 'true' },
+    });
     expect(await ended()).toEqual([SETTLED]);
     expect(begun).toBe(1);
   });
@@ -163,38 +118,60 @@ describe.each(FORMS)('the calls of a %s answer', (form) => {
       yield 'Let me see.';
       yield* piecesOfCalls(CALLS.slice(0, 1));
     });
-    const { got } = await ask();
-    expect(got).toMatchObject({ content: 'Let me see.', finishReason: 'tool_calls' });
-    expect(got.toolCalls).toEqual(toolCallsAsJson(CALLS.slice(0, 1)));
+    expect(await ask()).toMatchObject({
+      ...{ text: 'Let me see.', calls: CALLS.slice(0, 1), finishReason: 'tool_calls' },
+    });
     play(callsAlone);
     const { body } = await ask({ response_format: { type: 'json_object' } });
     expect(body).toContain('"format_kept":null');
     expect(await ended(2)).toEqual([SETTLED, SETTLED]);
   });
 
+  it('are each whole where other pieces come in between, and so is the rest', async () => {
+    const [first, second] = CALLS as [ToolCall, ToolCall];
+    play(async function* () {
+      yield { type: 'reasoning', text: 'Where? ' };
+      yield 'Let me ';
+      yield { type: 'call', index: 0, ...first, text: '' };
+      yield { type: 'call', index: 0, text: first.arguments.slice(0, 5) };
+      yield { type: 'reasoning', text: 'And when?' };
+      yield { type: 'call', index: 1, ...second, text: second.arguments.slice(0, 1) };
+      yield 'see.';
+      yield { type: 'call', index: 0, text: first.arguments.slice(5) };
+      yield { type: 'call', index: 1, text: second.arguments.slice(1) };
+    });
+    const key = { headers: { 'idempotency-key': 'mixed' } };
+    const whole = {
+      ...{ text: 'Let me see.', reasoning: 'Where? And when?', calls: CALLS },
+      ...{ finishReason: 'tool_calls', error: undefined },
+    };
+    expect(await ask({}, key)).toMatchObject(whole);
+    expect(await ask({}, key)).toMatchObject(whole);
+    expect(await ended()).toEqual([SETTLED]);
+  });
+
   it('are cut by the token limit, which is charged', async () => {
     play(endless);
-    const { got } = await ask({ max_tokens: 5 });
-    expect(got).toMatchObject({ content: null, finishReason: 'length', error: undefined });
-    expect(JSON.stringify(got.toolCalls)).toMatch(
-      /"name":"weather","arguments":"{\\"city\\":\\"(again )+/,
-    );
+    expect(await ask({ max_tokens: 5 })).toMatchObject({
+      ...{ text: '', finishReason: 'length', error: undefined },
+      calls: [{ name: 'weather', arguments: expect.stringMatching(/^{"city":"(again )+/) }],
+    });
     expect(await ended()).toEqual([SETTLED]);
   });
 
   it('are cut by the deadline, which is charged', async () => {
     play(endless);
-    const asking = openCompletion(service, send(form, { max_tokens: 2_000 }));
+    const asking = open({ max_tokens: 2_000 });
     await untilDispatched(service, wallet.address, 1);
     if (form === 'stream') await once(await asking, 'readable');
-    else await delay(LIFE_MS);
+    else await delay(10 * LIFE_MS);
     await service.advanceSeconds(STOPPED_SECONDS);
-    const { body, headers } = await readAnswer(await asking);
-    const got = read(form, body);
-    expect(got).toMatchObject({ content: null, finishReason: 'length', error: undefined });
-    expect(got.toolCalls).toHaveLength(1);
-    if (form === 'plain') expect(headers['x-svc-truncated']).toBe('deadline');
-    else expect(body).toContain('"truncated":"deadline"');
+    const answer = await readAnswer(await asking);
+    expect(answer).toMatchObject({
+      ...{ text: '', calls: [{ name: 'weather' }], finishReason: 'length' },
+      ...{ isTruncated: true, error: undefined },
+    });
+    if (form === 'plain') expect(answer.headers['x-svc-truncated']).toBe('deadline');
     expect(await ended()).toEqual([SETTLED]);
   });
 
@@ -206,7 +183,7 @@ describe.each(FORMS)('the calls of a %s answer', (form) => {
         signal.throwIfAborted();
       }
     });
-    const asking = requestCompletion(service, send(form));
+    const asking = ask();
     await untilDispatched(service, wallet.address, 1);
     await service.advanceSeconds(STOPPED_SECONDS);
     await service.advanceSeconds(16);
@@ -252,44 +229,30 @@ describe.each(FORMS)('the calls of a %s answer', (form) => {
 
   it('whose worker dies in the middle come of another, unless some were read', async () => {
     play(async function* () {
+      yield { type: 'reasoning', text: 'Hm. ' };
+      yield 'Let me see.';
       yield { type: 'call', index: 0, id: 'call_x', name: 'weather', text: '{"ci' };
       await delay(LIFE_MS);
       throw new Error('gone');
     }, callsAlone);
-    const { got, status } = await ask();
+    const { status, text, reasoning, calls, error } = await ask();
     expect([status, begun]).toEqual([200, form === 'plain' ? 2 : 1]);
-    if (form === 'plain') expect(got.toolCalls).toEqual(toolCallsAsJson(CALLS));
-    else expect(got.error?.code).toBe('worker_failed');
+    // Nothing of the first worker is left.
+    if (form === 'plain') expect({ text, reasoning, calls }).toEqual({ ...NOTHING, calls: CALLS });
+    else expect(error?.code).toBe('worker_failed');
     expect(await ended()).toEqual([form === 'plain' ? SETTLED : failedFor('worker_error')]);
   });
 
   it('are charged as far as they were sent to a client that leaves', async () => {
     play(endless);
-    const opening = openCompletion(service, send(form, { max_tokens: 2_000 }));
-    const asking = opening.catch((error: Error) => error);
-    await untilDispatched(service, wallet.address, 1);
-    if (form === 'plain') {
-      // It leaves with its connection, before any header.
-      const leaving = new AbortController();
-      const second = service
-        .openai(wallet)
-        .chat.completions.create(
-          { model: service.model.id, messages: [{ role: 'user', content: 'Hi.' }], ...TOOLS },
-          { signal: leaving.signal },
-        );
-      const left = expect(second).rejects.toThrow();
-      await untilDispatched(service, wallet.address, 2);
-      leaving.abort();
-      await left;
-      await service.advanceSeconds(STOPPED_SECONDS);
-      await asking;
-      expect((await ended(2)).map(({ reason }) => reason).sort()).toEqual(['client_gone', 'none']);
-      return;
-    }
-    const response = await opening;
-    await once(response, 'data');
-    response.destroy();
-    expect(await ended()).toEqual([SETTLED]);
+    const leaving = new AbortController();
+    const opening = open({ max_tokens: 2_000 }, { signal: leaving.signal });
+    opening.catch(() => undefined);
+    if (form === 'stream') await once(await opening, 'data');
+    else await untilDispatched(service, wallet.address, 1);
+    leaving.abort();
+    // Of a plain answer nothing was sent.
+    expect(await ended()).toEqual([form === 'stream' ? SETTLED : failedFor('client_gone')]);
   });
 });
 
@@ -319,8 +282,14 @@ describe('tools', () => {
 
   it('are refused where they are off, and where no worker calls one', async () => {
     const { url: baseUrl } = await service.startInstance({ SVC_PREVIEW: '' });
-    const { status, error } = await requestCompletion({ ...service, baseUrl }, send('plain'));
-    expect([status, error]).toMatchObject([400, { code: 'invalid_request', param: 'tools' }]);
+    const asked = { form: 'plain', apiKey: wallet.apiKey, body: TOOLS } as const;
+    for (const route of ROUTES) {
+      const answer = await requestCompletion({ ...service, baseUrl }, { ...asked, route });
+      expect([answer.status, answer.error]).toMatchObject([
+        400,
+        { code: 'invalid_request', param: 'tools' },
+      ]);
+    }
     const { rows } = await service.pool.query(
       `insert into service.canary_verdicts (worker, model, has_passed, calls_tools)
        select worker, model, true, false from mirror.worker_models returning worker`,
@@ -332,7 +301,7 @@ describe('tools', () => {
     };
     expect(await supported()).toBe(true);
     await service.untilShown(async () => !(await supported()));
-    const refused = requestCompletion(service, send('plain'));
+    const refused = requestCompletion(service, asked);
     expect((await service.time.advanceUntil(refused)).error).toMatchObject({
       code: 'no_workers_available',
       message: expect.stringContaining('that calls tools'),

@@ -1,11 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { generateText, streamText } from 'ai';
 import { listKeys } from '../../api/account/keys.ts';
 import { REQUEST_BYTES_MAX } from '../../common/workerProtocol.ts';
 import { untilEnded } from '../../testing/ledger/walletBooks.ts';
-import { FORMS, requestCompletion, sample } from '../../testing/service/requestCompletion.ts';
+import {
+  openCompletion,
+  ROUTED_FORMS,
+  ROUTES,
+  requestCompletion,
+  sample,
+} from '../../testing/service/requestCompletion.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { until } from '../../testing/until.ts';
 import { createUpstreamEngine } from '../../worker/engine/upstream.ts';
@@ -14,8 +21,8 @@ import { type Reply, startUpstream, type UpstreamServer } from '../worker/upstre
 const CREDITS = 1_000n;
 const THOUGHTS = ['The user greets. ', 'I greet back.'];
 const TEXT = 'Good morning to you.';
-/** How many unpaid endings a wallet may have within an hour. */
-const UNPAID_ENDINGS_MAX = 2;
+/** How many unpaid endings a wallet may have within an hour: one fewer than there are forms. */
+const UNPAID_ENDINGS_MAX = ROUTED_FORMS.length - 1;
 const EMPTY = { status: 'failed', reason: 'empty_output', charged: 0n };
 
 let service: RunningService;
@@ -69,36 +76,48 @@ function answerWith(usage: object): void {
   });
 }
 
-describe.each(FORMS)('the reasoning of a %s answer', (form) => {
-  const model = () =>
-    createOpenAICompatible({
-      ...{ name: 'svc', baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey },
-      includeUsage: true,
-    })(service.model.id);
-
-  it('reaches clients, outside the proven text and the charge [completions.reasoning]', async () => {
+describe('the reasoning of an answer', () => {
+  beforeEach(() => {
     answerWith({
       ...{ prompt_tokens: 5, completion_tokens: 904 },
       completion_tokens_details: { reasoning_tokens: 900 },
     });
-    const asked = { model: model(), prompt: 'Say hello.' };
-    const answer = form === 'plain' ? await generateText(asked) : streamText(asked);
-    expect([await answer.reasoningText, await answer.text]).toEqual([THOUGHTS.join(''), TEXT]);
-    expect(await answer.usage).toMatchObject({ inputTokens: 5, outputTokens: 4, totalTokens: 9 });
-    expect(await untilEnded(service, wallet.address, 1)).toMatchObject({
-      jobs: [{ status: 'settled', charged: 8n }],
-    });
-    await service.untilMirrored();
-    const { data } = await service.get('/v1/jobs', wallet.apiKey);
-    const hash = createHash('sha256').update(TEXT, 'utf8').digest('hex');
-    expect(data[0]).toMatchObject({
-      usage: { completion_tokens: 4 },
-      on_chain: { proof_hash: `sha256:${hash}` },
-    });
+  });
+
+  it.each(ROUTED_FORMS)(
+    'reaches clients, outside the proven text and the charge: %s of %s [completions.reasoning]',
+    async (form, route) => {
+      const answer = await requestCompletion(service, { form, route, apiKey: wallet.apiKey });
+      expect(answer).toMatchObject({
+        ...{ reasoning: THOUGHTS.join(''), text: TEXT, finishReason: 'stop', completionTokens: 4 },
+      });
+      expect(await untilEnded(service, wallet.address, 1)).toMatchObject({
+        jobs: [{ status: 'settled', charged: 8n }],
+      });
+      await service.untilMirrored();
+      const { data } = await service.get('/v1/jobs', wallet.apiKey);
+      const hash = createHash('sha256').update(TEXT, 'utf8').digest('hex');
+      expect(data[0]).toMatchObject({
+        usage: { completion_tokens: 4 },
+        on_chain: { proof_hash: `sha256:${hash}` },
+      });
+    },
+  );
+
+  it('is shown beside the text by a library that knows it, plain and streamed', async () => {
+    const model = createOpenAICompatible({
+      ...{ name: 'svc', baseURL: `${service.baseUrl}/v1`, apiKey: wallet.apiKey },
+      includeUsage: true,
+    })(service.model.id);
+    const asked = { model, prompt: 'Say hello.' };
+    for (const answer of [await generateText(asked), streamText(asked)]) {
+      expect([await answer.reasoningText, await answer.text]).toEqual([THOUGHTS.join(''), TEXT]);
+      expect(await answer.usage).toMatchObject({ inputTokens: 5, outputTokens: 4, totalTokens: 9 });
+    }
   });
 });
 
-describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) => {
+describe('a wallet whose requests of any form empty their answers', () => {
   /** What the API has counted against each worker. */
   const incidents = () =>
     Promise.all(
@@ -108,22 +127,23 @@ describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) =>
     );
 
   it.each([
-    [{ logit_bias: { '2': 100 } }, sayNothing, 500, 2],
-    [{ response_format: { type: 'json_object' } }, sayNothing, 500, 2],
-    [{ stop: 'a' }, sayNothing, 200, 2],
-    [{ max_tokens: 2 }, sayNothing, 500, 2],
-    [{ max_completion_tokens: 200 }, thinkToTheLimit, 200, 1],
+    [{ logit_bias: { '2': 100 } }, sayNothing, 500, null, 2],
+    [{ response_format: { type: 'json_object' } }, sayNothing, 500, null, 2],
+    [{ stop: 'a' }, sayNothing, 200, 'stop', 2],
+    [{ max_tokens: 2 }, sayNothing, 500, null, 2],
+    [{ max_completion_tokens: 200 }, thinkToTheLimit, 200, 'length', 1],
     // The prompt alone can do it, too: of two workers both say nothing.
-    [{}, sayNothing, 500, 2],
+    [{}, sayNothing, 500, null, 2],
   ])(
-    'by %j bears that itself, and no worker does [failures.abuse]',
-    async (body, script, status, times) => {
+    'by %j bears each itself, and no worker does [failures.abuse]',
+    async (body, script, status, finishReason, times) => {
       upstream.answerWith(script);
       const { address, apiKey } = wallet;
       const before = await incidents();
-      const count = UNPAID_ENDINGS_MAX + 1;
-      for (let request = 0; request < count; request += 1) {
-        expect((await requestCompletion(service, { form, apiKey, body })).status).toBe(status);
+      const count = ROUTED_FORMS.length;
+      for (const [form, route] of ROUTED_FORMS) {
+        const answer = await requestCompletion(service, { form, route, apiKey, body });
+        expect(answer).toMatchObject({ status, text: '', finishReason });
       }
       expect(await untilEnded(service, address, count)).toEqual({
         ...{ available: CREDITS, locked: 0n },
@@ -134,75 +154,88 @@ describe.each(FORMS)('a wallet whose %s requests empty their answers', (form) =>
       const isSuspended = (key: { wallet: string; status: string }) =>
         key.wallet === address.toBase58() && key.status === 'suspended';
       await until(async () => (await listKeys(service.pool)).some(isSuspended));
-      expect((await requestCompletion(service, { form, apiKey, body })).status).toBe(403);
+      for (const route of ROUTES) {
+        const refused = await requestCompletion(service, { form: 'plain', route, apiKey, body });
+        expect(refused.status).toBe(403);
+      }
     },
   );
+});
 
-  it('by a stop sequence that begins their text gets it empty, and free', async () => {
+describe.each(ROUTED_FORMS)('a request, %s of %s,', (form, route) => {
+  const ask = (body: Record<string, unknown>) =>
+    requestCompletion(service, { form, route, apiKey: wallet.apiKey, body });
+
+  it('with a stop sequence that begins its text gets it empty, and free', async () => {
     upstream.answerWith((reply) => {
       reply.text('END of it');
       sayNothing(reply);
     });
-    const body = { stop: 'END' };
-    const answer = await requestCompletion(service, { form, apiKey: wallet.apiKey, body });
-    expect(answer).toMatchObject({ status: 200, error: undefined });
-    expect(answer.body).toContain('"finish_reason":"stop"');
+    const answer = await ask({ stop: 'END' });
+    expect(answer).toMatchObject({ status: 200, text: '', finishReason: 'stop', error: undefined });
     expect(answer.body).not.toContain('END');
     expect(await untilEnded(service, wallet.address, 1)).toMatchObject({ jobs: [EMPTY] });
   });
 
   it.each([
-    ['a field of it', { top_k: 20 }, 'Unrecognized request argument: top_k', 'top_k'],
-    ['its conversation', {}, 'turn by turn', null],
-  ])('by %s that is refused gets a 400, and pays nothing', async (_what, body, message, param) => {
-    upstream.answerWith((reply) => reply.refuse(400, { error: { message } }));
-    const { address, apiKey } = wallet;
-    const { status, error } = await requestCompletion(service, { form, apiKey, body });
-    expect([status, error]).toMatchObject([400, { code: 'invalid_request', param }]);
-    expect(upstream.requests).toHaveLength(2);
-    expect(await untilEnded(service, address, 1)).toMatchObject({ available: CREDITS });
-  });
+    ['a field', { top_k: 20 }, 'Unrecognized request argument: top_k', 'top_k'],
+    ['a conversation', {}, 'turn by turn', null],
+  ])(
+    'with %s that is refused gets a 400, and pays nothing',
+    async (_what, body, message, param) => {
+      upstream.answerWith((reply) => reply.refuse(400, { error: { message } }));
+      const { status, error } = await ask(body);
+      expect([status, error]).toMatchObject([400, { code: 'invalid_request', param }]);
+      expect(upstream.requests).toHaveLength(2);
+      expect(await untilEnded(service, wallet.address, 1)).toMatchObject({ available: CREDITS });
+    },
+  );
 });
 
-describe.each(FORMS)('a %s answer to a request with response_format', (form) => {
-  it.each([
-    ['{"a": 1}', 'stop', true],
-    ['A is 1.', 'stop', false],
-    ['{"a": ', 'length', null],
-  ])('%j, ended by %s, says %j, also again, and is charged', async (text, reason, isKept) => {
-    upstream.answerWith((reply) => {
-      reply.text(text);
-      reply.complete(reason);
-    });
-    const { address, apiKey } = wallet;
-    const schema = { type: 'object', required: ['a'] };
-    const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
-    const headers = { 'idempotency-key': randomUUID() };
-    for (let times = 0; times < 2; times += 1) {
-      const asking = { form, apiKey, headers, body: { response_format } };
-      const { body } = await requestCompletion(service, asking);
-      expect(body).toContain(`"format_kept":${isKept}`);
-    }
-    expect(await untilEnded(service, address, 1)).toMatchObject({
-      jobs: [{ status: 'settled', charged: 8n }],
-    });
-  });
-});
+describe.each(ROUTED_FORMS)(
+  'a %s answer of %s to a request with response_format',
+  (form, route) => {
+    it.each([
+      ['{"a": 1}', 'stop', true],
+      ['A is 1.', 'stop', false],
+      ['{"a": ', 'length', null],
+      ['{"a": ', 'content_filter', null],
+    ] as const)(
+      '%j, ended by %s, says %j, also again, and is charged',
+      async (text, reason, isKept) => {
+        upstream.answerWith((reply) => {
+          reply.text(text);
+          reply.complete(reason);
+        });
+        const { address, apiKey } = wallet;
+        const schema = { type: 'object', required: ['a'] };
+        const response_format = { type: 'json_schema', json_schema: { name: 'a', schema } };
+        const headers = { 'idempotency-key': randomUUID() };
+        for (let times = 0; times < 2; times += 1) {
+          const asking = { form, route, apiKey, headers, body: { response_format } };
+          const answer = await requestCompletion(service, asking);
+          expect(answer).toMatchObject({ text, finishReason: reason, error: undefined });
+          expect(answer.body).toContain(`"format_kept":${isKept}`);
+        }
+        expect(await untilEnded(service, address, 1)).toMatchObject({
+          jobs: [{ status: 'settled', charged: 8n }],
+        });
+      },
+    );
+  },
+);
 
 describe('a client that leaves while its model still thinks', () => {
-  it('pays nothing, and its upstream is aborted', async () => {
+  it.each(ROUTES)('pays nothing, and its upstream is aborted: %s', async (route) => {
     const { promise: left, resolve: leave } = Promise.withResolvers<unknown>();
     upstream.answerWith((reply) => {
       think(reply, 'Hm. ');
       leave(reply.closed);
     });
-    const messages = [{ role: 'user' as const, content: 'Say hello.' }];
-    const stream = await service
-      .openai(wallet)
-      .chat.completions.create({ model: service.model.id, messages, stream: true });
-    for await (const chunk of stream) {
-      if ('reasoning_content' in (chunk.choices[0]?.delta ?? {})) break;
-    }
+    const asked = { form: 'stream', route, apiKey: wallet.apiKey } as const;
+    const response = await openCompletion(service, asked);
+    await once(response, 'data');
+    response.destroy();
     await left;
     expect(await untilEnded(service, wallet.address, 1)).toEqual({
       ...{ available: CREDITS, locked: 0n },

@@ -16,6 +16,7 @@ import { readRequest } from '../../programs/client/verify/answer/sentRequest.ts'
 import { needs } from '../../testing/machine/needs.ts';
 import { ownFolder } from '../../testing/ownFolder.ts';
 import { createRandom, type Random } from '../../testing/random.ts';
+import { bodyFor, ROUTES, type Route } from '../../testing/service/formats.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
 import { createSolvingEngine, piecesOfCalls } from '../../testing/workers/engines.ts';
 import type { Engine, EngineEvent } from '../../worker/engine/engine.ts';
@@ -36,6 +37,7 @@ interface Drawn {
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly isStream: boolean;
+  readonly route: Route;
   readonly asked: Omit<OpenAI.ChatCompletionCreateParams, 'stream'>;
 }
 
@@ -61,6 +63,7 @@ function draw(at: number): Drawn {
     text: first && own.below(2) === 0 ? '' : drawWords(own),
     reasoning: own.below(3) === 0 ? drawWords(own) : '',
     isStream: own.below(2) === 0,
+    route: ROUTES[own.below(2)] ?? 'responses',
     asked: {
       model: service.model.id,
       max_tokens: 1_000,
@@ -115,23 +118,49 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** What the official client makes of the answer, and the answer as it came. */
-async function ask({ asked, isStream }: Drawn) {
+type Client = Pick<OpenAI, 'chat' | 'responses'>;
+
+async function completionOf(client: Client, { asked, isStream }: Drawn) {
+  const { choices } = isStream
+    ? await client.chat.completions.stream(asked).finalChatCompletion()
+    : await client.chat.completions.create(asked);
+  const [{ message, finish_reason: end } = { message: undefined, finish_reason: '' }] = choices;
+  const calls = (message?.tool_calls ?? []) as { id: string; function: Omit<ToolCall, 'id'> }[];
+  return {
+    ...{ text: message?.content ?? '', end },
+    calls: calls.map(({ id, function: { name, arguments: written } }) => ({ id, name, written })),
+  };
+}
+
+async function responseOf(client: Client, { asked, isStream }: Drawn) {
+  const body = bodyFor('responses', { ...asked }) as OpenAI.Responses.ResponseCreateParams;
+  const { output, output_text, status } = isStream
+    ? await client.responses.stream({ ...body, stream: true }).finalResponse()
+    : await client.responses.create({ ...body, stream: false });
+  const calls = output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+  return {
+    ...{ text: output_text, end: status },
+    calls: calls.map(({ call_id: id, name, arguments: written }) => ({ id, name, written })),
+  };
+}
+
+/** What the official client makes of the answer, and request and answer as they went. */
+async function ask(drawn: Drawn) {
   let saved = Promise.resolve('');
+  let request = '';
   const client = new OpenAI({
     ...{ apiKey: service.apiKey, baseURL: `${service.baseUrl}/v1`, maxRetries: 0 },
     async fetch(url, init) {
+      request = String(init?.body);
       const response = await fetch(url, init);
       saved = response.clone().text();
       return response;
     },
   });
-  const { choices } = isStream
-    ? await client.chat.completions.stream(asked).finalChatCompletion()
-    : await client.chat.completions.create(asked);
-  const [choice] = choices;
-  const { content, tool_calls = [] } = choice?.message ?? {};
-  return { saved: await saved, content, tool_calls, finishReason: choice?.finish_reason };
+  const reading = drawn.route === 'responses' ? responseOf : completionOf;
+  const { text, end, calls } = await reading(client, drawn);
+  const called = calls.map(({ written, ...named }) => ({ ...named, arguments: written }));
+  return { saved: await saved, request, text, end, called };
 }
 
 describe(`drawn requests and answers with calls (seed ${random.seed})`, () => {
@@ -142,24 +171,17 @@ describe(`drawn requests and answers with calls (seed ${random.seed})`, () => {
       const judge = async (at: number): Promise<void> => {
         const drawn = draw(at);
         const { text, reasoning, toolCalls } = drawn;
-        const { saved, content, tool_calls, finishReason } = await ask(drawn);
+        const { saved, request, ...said } = await ask(drawn);
         const details: AnswerDetails = {
           ...{ finishReason: toolCalls.length > 0 ? 'tool_calls' : 'stop', truncated: null },
           ...{ reasoning, toolCalls },
         };
-        const calls = tool_calls.map(({ id, type, ...rest }) => {
-          const { function: called } = rest as { function: { name: string; arguments: string } };
-          return { id, type, function: { name: called.name, arguments: called.arguments } };
-        });
-        expect([at, content ?? '', finishReason, calls]).toEqual([
-          ...[at, text, details.finishReason],
-          toolCallsAsJson(toolCalls),
-        ]);
+        const end = drawn.route === 'responses' ? 'completed' : details.finishReason;
+        expect([at, said]).toEqual([at, { text, end, called: toolCalls }]);
         const read = readAnswer(saved);
         expect([at, read.text, read.details]).toEqual([at, text, details]);
         const { request_commitment, answer_details, request_salt = '' } = read.svc ?? {};
         expect(answer_details).toBe(bytesToHex(answerDetails(details)));
-        const request = JSON.stringify({ ...drawn.asked, stream: drawn.isStream });
         const asked = { ...readRequest(request).chat, token_limit: 1_000 };
         const commitment = bytesToHex(requestCommitment(hexToBytes(request_salt), asked));
         expect([at, commitment]).toEqual([at, request_commitment]);

@@ -53,6 +53,25 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
     const whole = await runner.finalChatCompletion();
     return { answer: JSON.stringify(whole), request: (await saved()).request };
   },
+  'openai, a plain response as an object': async (asked) => {
+    const body = responsesBodyOf(asked);
+    const response = await officialClient(asked).responses.create(body);
+    return { answer: JSON.stringify(response, null, 2), request: JSON.stringify(body) };
+  },
+  'openai, the events of a response as lines of JSON': async (asked) => {
+    const body = { ...responsesBodyOf(asked), stream: true as const };
+    const lines: string[] = [];
+    for await (const event of await officialClient(asked).responses.create(body)) {
+      lines.push(JSON.stringify(event));
+    }
+    return { answer: lines.join('\n'), request: JSON.stringify(body) };
+  },
+  'openai, what its stream helper makes of a response': async (asked) => {
+    const { hook, saved } = keepingFetch();
+    const runner = officialClient(asked, hook).responses.stream(responsesBodyOf(asked));
+    const whole = await runner.finalResponse();
+    return { answer: JSON.stringify(whole), request: (await saved()).request };
+  },
   'LangChain, a stream by its fetch hook': async (asked) => {
     const { hook, saved } = keepingFetch();
     for await (const _ of await langChain(asked, hook).stream(asLangChain));
@@ -89,12 +108,19 @@ export const SAVING_CLIENTS: Readonly<Record<string, (asked: Asked) => Promise<S
   'curl, a plain answer in a file': (asked) => curl(asked, false, []),
   'curl, a stream in a file': (asked) => curl(asked, true, ['--no-buffer']),
   'curl, a stream with its headers': (asked) => curl(asked, true, ['--include']),
+  'curl, a plain response in a file': (asked) => curl(asked, false, [], 'responses'),
+  'curl, a response streamed, with its headers': (asked) =>
+    curl(asked, true, ['--include'], 'responses'),
 };
 
 /** It has some bodies as text, and some as objects. */
 const asText = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
 
 const bodyOf = ({ model }: Asked) => ({ model, messages, max_tokens: MAX_TOKENS, ...SAMPLING });
+
+const responsesBodyOf = ({ model }: Asked) => ({
+  ...{ model, instructions: SYSTEM, input: QUESTION, max_output_tokens: MAX_TOKENS, ...SAMPLING },
+});
 
 const officialClient = ({ baseUrl, apiKey }: Asked, fetch?: typeof globalThis.fetch): OpenAI =>
   new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey, maxRetries: 0, ...(fetch && { fetch }) });
@@ -134,12 +160,18 @@ function keepingFetch() {
   return { hook, saved };
 }
 
-async function curl(asked: Asked, stream: boolean, options: readonly string[]): Promise<Saved> {
+async function curl(
+  asked: Asked,
+  stream: boolean,
+  options: readonly string[],
+  route: 'chat/completions' | 'responses' = 'chat/completions',
+): Promise<Saved> {
+  const body = route === 'responses' ? responsesBodyOf(asked) : bodyOf(asked);
   const { baseUrl, apiKey, folder } = asked;
   const [sent, came] = [join(folder, 'request.json'), join(folder, 'answer.txt')];
-  await writeFile(sent, JSON.stringify({ ...bodyOf(asked), stream }, null, 2));
+  await writeFile(sent, JSON.stringify({ ...body, stream }, null, 2));
   await run('curl', [
-    ...['-sS', '--fail-with-body', `${baseUrl}/v1/chat/completions`, ...options],
+    ...['-sS', '--fail-with-body', `${baseUrl}/v1/${route}`, ...options],
     ...['-H', `Authorization: Bearer ${apiKey}`, '-H', 'Content-Type: application/json'],
     ...['-d', `@${sent}`, '-o', came],
   ]);

@@ -13,8 +13,8 @@ import type { Request, RequestHandler, Response } from 'express';
 import { REQUEST_LIMITS, scanJson } from '../../../common/format.ts';
 import { REQUEST_BYTES_MAX } from '../../../common/workerProtocol.ts';
 import { parseJson } from '../../../programs/client/parseJson.ts';
-import type { ChatCompletionRequest } from '../../contracts/chatCompletion.ts';
 import { ApiError } from '../../contracts/errors.ts';
+import type { CompletionForm } from '../../contracts/route.ts';
 import type { LargeBodies } from '../largeBodies/largeBodies.ts';
 import { addressOf } from './authentication.ts';
 import { walletOf } from './everyRequest.ts';
@@ -40,17 +40,21 @@ const EMPTY = new Uint8Array();
  *
  * Before any parser, the bytes are scanned for what parsers are slow at.
  *
- * @param chats for completions: these may be large, and are parsed by their contract too
+ * @param completion for one: it may be large, and is parsed by its contract too
  */
-export function parseJsonBody(chats?: ChatBodies): RequestHandler {
-  const bytesMax = chats ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
+export function parseJsonBody(
+  completion?: CompletionBodies & { form: CompletionForm },
+): RequestHandler {
+  const bytesMax = completion ? REQUEST_BYTES_MAX : SMALL_BYTES_MAX;
   return async (request, response, next) => {
     const { 'content-length': length, 'transfer-encoding': transfer } = request.headers;
     if (length === undefined && transfer === undefined) return next();
     assertUtf8Named(request);
     // Refused before any of it is received.
     if (Number(length) > bytesMax) throw tooLarge(bytesMax);
-    const body = chats ? await readCompletion(request, response, chats) : await readSmall(request);
+    const body = completion
+      ? await readCompletion(request, response, completion)
+      : await readSmall(request);
     if (!body) return;
     rawBodies.set(request, body.bytes);
     request.body = body.value;
@@ -59,9 +63,9 @@ export function parseJsonBody(chats?: ChatBodies): RequestHandler {
 }
 
 /** How the bodies of completions are read. */
-export interface ChatBodies {
+export interface CompletionBodies {
   largeBodies: LargeBodies;
-  parseChat: (body: unknown) => ChatCompletionRequest;
+  parsers: Readonly<Record<CompletionForm, (body: unknown) => unknown>>;
 }
 
 interface ReadBody {
@@ -78,8 +82,9 @@ async function readSmall(request: Request): Promise<ReadBody> {
 async function readCompletion(
   request: Request,
   response: Response,
-  { largeBodies, parseChat }: ChatBodies,
+  { largeBodies, parsers, form }: CompletionBodies & { form: CompletionForm },
 ): Promise<ReadBody | undefined> {
+  const parseBody = parsers[form];
   const sender = { wallet: walletOf(response) ?? '', address: addressOf(request) };
   if (mayBeLarge(request)) await largeBodies.admit(sender.wallet);
   let held = undefined as ReturnType<LargeBodies['hold']> | undefined;
@@ -93,12 +98,12 @@ async function readCompletion(
       // It stops at the first value too many.
       const scan = scanJson(bytes, SMALL_LIMITS);
       if (scan.values <= SMALL_VALUES_MAX) {
-        return { bytes, value: parseChat(parse(bytes, scan)) };
+        return { bytes, value: parseBody(parse(bytes, scan)) };
       }
     }
     return await largeBodies.inTurn(sender.wallet, () => {
       if (response.destroyed) return undefined;
-      return { bytes, value: parseChat(parse(bytes, scanJson(bytes))) };
+      return { bytes, value: parseBody(parse(bytes, scanJson(bytes))) };
     });
   } finally {
     held?.release();
@@ -211,11 +216,6 @@ function tooLarge(bytesMax: number): ApiError {
 /** The body as it arrived, after decompression. */
 export function rawBodyOf(request: IncomingMessage): Uint8Array {
   return rawBodies.get(request) ?? EMPTY;
-}
-
-/** The body of a completion, which was parsed with it. */
-export function completionOf({ body }: Request): ChatCompletionRequest {
-  return body;
 }
 
 function unreadable(message: string, cause?: unknown): ApiError {

@@ -1,6 +1,7 @@
 import type { Express, Request, RequestHandler } from 'express';
 import { closestMatch } from 'leven';
 import { ApiError } from '../../contracts/errors.ts';
+import { ENDPOINTS } from '../../contracts/network.ts';
 import { html } from '../../docs/html.ts';
 import type { Frame } from '../../docs/page.ts';
 
@@ -43,9 +44,15 @@ ${page && html`<p>The nearest page is <a href="${page}">${page}</a>.</p>`}`;
 }
 
 /** Paths of other formats, which clients of the newer ones try first. */
-const OTHER_FORMATS: readonly string[] = ['responses', 'messages', 'completions', 'embeddings'];
+const OTHER_FORMATS: readonly string[] = ['messages', 'completions', 'embeddings'];
+/** Below a response, whose id is `resp_` and that of its job. */
+const STORED_RESPONSE = /^\/v1\/responses\/(?:resp_(job_[0-9a-f]{32}))?/;
 
 function remedyOf(known: readonly Known[], request: Request, publicUrl: string): string {
+  const [stored, jobId = '{job_id}'] = STORED_RESPONSE.exec(request.path) ?? [];
+  if (stored !== undefined) {
+    return ` No response is stored. Its job is at GET ${publicUrl}/v1/jobs/${jobId}`;
+  }
   const asked = partsOf(request.path);
   const meant = nearest(known, request.method, asked);
   if (meant) {
@@ -54,7 +61,8 @@ function remedyOf(known: readonly Known[], request: Request, publicUrl: string):
     return ` Did you mean ${takes} ${publicUrl}${meant.path}?`;
   }
   if (!asked.some((part) => OTHER_FORMATS.includes(part))) return '';
-  return ` This service has the chat-completions format alone: POST ${publicUrl}/v1/chat/completions`;
+  const addresses = ENDPOINTS.map((path) => `POST ${publicUrl}${path}`);
+  return ` This service has two formats: ${addresses.join(' and ')}`;
 }
 
 /** Whose answers are never pages, nor those of what is below them. */

@@ -1,8 +1,5 @@
 import { Connection, PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js';
-import type {
-  DevelopmentAccounts,
-  DevelopmentSigned,
-} from '../../../api/contracts/developmentWallet.ts';
+import type { DevelopmentAccounts, DevelopmentSigned } from '../../../api/contracts/session.ts';
 import type { StackDescription } from '../../../stack/stackFile.ts';
 
 /** What is to be signed by an address; its bytes in base64. */

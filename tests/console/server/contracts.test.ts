@@ -12,7 +12,8 @@ describe('the contracts of the web app', () => {
     const listed = page
       .split('\n')
       .filter((line) => /^\| `(GET|POST|PUT|PATCH|DELETE) /.test(line));
-    const expected = served.map(
+    const ofPages = served.filter((one) => pageAccess(one) !== undefined);
+    const expected = ofPages.map(
       (one) => `| \`${one.method} ${one.path}\` | ${pageAccess(one)} | ${one.summary} |`,
     );
     expect(listed).toEqual(expected);
