@@ -7,7 +7,7 @@ import { type SavedVerdict, verifySaved } from './savedAnswers.ts';
 import { answerAsExpected } from './scriptedModel.ts';
 
 /**
- * `npm run test:long -- clients`: real clients of the format against a running service with the
+ * `npm run test:long -- clients`: real clients of both formats against a running service with the
  * preview of tools. Each Python client is installed at its pinned version into a folder of its own, since two of them need different
  * versions of a third. What a client saves of its answers, with the requests, has to hold by each
  * implementation of the verification. What cannot run here is named as NOT CHECKED.
@@ -17,9 +17,14 @@ import { answerAsExpected } from './scriptedModel.ts';
  */
 const CLIENTS: readonly { name: string; script: string; packages?: readonly string[] }[] = [
   { name: 'curl', script: 'curl.sh' },
-  { name: 'node-tools', script: 'node/main.ts' },
+  { name: 'node', script: 'node/main.ts' },
   { name: 'openai-python', script: 'openaiPython.py', packages: ['openai==3.57.0'] },
   { name: 'openai-tools', script: 'openaiTools.py', packages: ['openai==3.57.0'] },
+  {
+    name: 'openai-responses',
+    script: 'openaiResponses.py',
+    packages: ['openai==3.57.0'],
+  },
   { name: 'openai-agents', script: 'openaiAgents.py', packages: ['openai-agents==0.24.0'] },
   { name: 'instructor', script: 'instructorJson.py', packages: ['instructor==1.17.0'] },
   { name: 'litellm', script: 'litellmPython.py', packages: ['litellm==1.110.2'] },

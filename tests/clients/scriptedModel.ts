@@ -37,15 +37,22 @@ export function passToolTrials(upstream: UpstreamServer): void {
   });
 }
 
+const BREAK_OFF = 'Break off.';
+
 /**
  * A model for the scripts of clients. It thinks, and calls a tool where the question is how warm a
- * city is. It gives JSON where that is asked for, and text after the results of calls.
+ * city is. It gives JSON where that is asked for, and text after the results of calls. Where it is
+ * asked to break off, it does so within its text.
  */
 export function answerAsExpected(upstream: UpstreamServer): void {
   passToolTrials(upstream);
   upstream.answerWith((reply, body) => {
     const asked = body as unknown as Asked;
     reply.raw(JSON.stringify({ choices: [{ index: 0, delta: { reasoning_content: 'Hm. ' } }] }));
+    if (JSON.stringify(asked.messages).includes(BREAK_OFF)) {
+      reply.text('Half ');
+      return reply.break();
+    }
     const calls = callsOf(asked);
     sendCalls(reply, calls, asked.messages.length);
     if (calls.length === 0) for (const piece of piecesOf(asked)) reply.text(piece);

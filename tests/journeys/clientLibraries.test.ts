@@ -1,5 +1,6 @@
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { ChatOpenAI } from '@langchain/openai';
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai';
 import type OpenAI from 'openai';
@@ -10,7 +11,12 @@ import {
   NotFoundError,
   PermissionDeniedError,
 } from 'openai';
-import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
+import {
+  zodFunction,
+  zodResponseFormat,
+  zodResponsesFunction,
+  zodTextFormat,
+} from 'openai/helpers/zod';
 import { z } from 'zod';
 import { suspendWallet } from '../../api/account/suspensions.ts';
 import { type RunningService, startRunningService } from '../../testing/service/runningService.ts';
@@ -27,6 +33,8 @@ beforeAll(async () => {
   client = service.openai();
   model = service.model.id;
 });
+
+afterEach(() => service.workers[0]?.setMode('honest'));
 
 afterAll(() => service.close());
 
@@ -211,6 +219,86 @@ describe('the official client with another base URL and key', () => {
   });
 });
 
+describe("the official client's responses", () => {
+  const asked = () => ({ model, input: PROMPT });
+
+  it('are answers of the same job, with its cost and its evidence [completions.compatible]', async () => {
+    const { data, response } = await client.responses.create(asked()).withResponse();
+    const jobId = response.headers.get('x-svc-job-id') as string;
+    expect(data).toMatchObject({
+      ...{ id: `resp_${jobId}`, object: 'response', status: 'completed', model, error: null },
+      svc: { job_id: jobId, credits_charged: 8, output_hash: expect.any(String) },
+      usage: { cost: 0.08, output_tokens: expect.any(Number) },
+    });
+    expect(data.output_text).toMatch(/\w/);
+    expect(await service.get(`/v1/jobs/${jobId}`)).toMatchObject({
+      ...{ id: jobId, status: 'settled', credits_charged: 8 },
+    });
+  });
+
+  it('come as events, which the helper of streams puts together', async () => {
+    const events = [];
+    for await (const event of await client.responses.create({ ...asked(), stream: true })) {
+      events.push(event);
+    }
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()]);
+    expect(events.at(-1)).toMatchObject({
+      ...{ type: 'response.completed', response: { svc: { credits_charged: 8 } } },
+    });
+    const pieces: string[] = [];
+    const stream = client.responses.stream(asked());
+    stream.on('response.output_text.delta', ({ delta }) => void pieces.push(delta));
+    const whole = await stream.finalResponse();
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(whole.output_text).toBe(pieces.join(''));
+    expect(whole).toMatchObject({ svc: { credits_charged: 8 } });
+  });
+
+  it('say that max_output_tokens cut them [completions.max-tokens]', async () => {
+    const cut = await client.responses.create({ ...asked(), max_output_tokens: 3 });
+    expect(cut).toMatchObject({
+      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    });
+  });
+
+  it('are refused by the same errors [keys.unknown] [models.unknown]', async () => {
+    const wrong = service.openai({ apiKey: wrongKey });
+    expect(await refusal(wrong.responses.create(asked()))).toBeInstanceOf(AuthenticationError);
+    const unknown = await refusal(client.responses.create({ ...asked(), model: 'nothing' }));
+    expect(unknown).toBeInstanceOf(BadRequestError);
+    expect(unknown).toMatchObject({ code: 'model_not_found', param: 'model' });
+    const stored = { ...asked(), previous_response_id: 'resp_1', stream: true } as const;
+    expect(await refusal(client.responses.create(stored))).toMatchObject({
+      ...{ status: 400, param: 'previous_response_id' },
+    });
+  });
+});
+
+/** Reads an answer that its worker breaks off, in each way of the official client. */
+const BROKEN_OFF = {
+  'chat.completions.create': async () => {
+    const asked = { model, messages, stream: true } as const;
+    for await (const _ of await client.chat.completions.create(asked));
+  },
+  'chat.completions.stream': () =>
+    client.chat.completions.stream({ model, messages }).finalChatCompletion(),
+  'responses.create': async () => {
+    const asked = { model, input: PROMPT, stream: true } as const;
+    for await (const _ of await client.responses.create(asked));
+  },
+  'responses.stream': () => client.responses.stream({ model, input: PROMPT }).finalResponse(),
+};
+
+describe('a stream that breaks off behind its first words', () => {
+  it.each(Object.entries(BROKEN_OFF))('is thrown with its code by %s', async (_name, read) => {
+    service.workers[0]?.setMode('dies_midstream');
+    expect(await refusal(read())).toMatchObject({
+      ...{ code: 'worker_failed', type: 'server_error' },
+      error: { details: { credits_refunded: 8 } },
+    });
+  });
+});
+
 const city = z.object({ city: z.string().min(1), people: z.int().min(1_000) });
 
 describe("structured output by the official client's helpers", () => {
@@ -224,6 +312,14 @@ describe("structured output by the official client's helpers", () => {
     const streamed = await stream.finalChatCompletion();
     // The same request is answered alike.
     expect(streamed.choices[0]?.message.parsed).toEqual(choices[0]?.message.parsed);
+  });
+
+  it('is parsed from a response and from its stream', async () => {
+    const given = { model, input: PROMPT, text: { format: zodTextFormat(city, 'city') } };
+    const { output_parsed } = await client.responses.parse(given);
+    city.parse(output_parsed);
+    const streamed = await client.responses.stream(given).finalResponse();
+    expect(streamed.output_parsed).toEqual(output_parsed);
   });
 });
 
@@ -249,21 +345,41 @@ describe("tools by the official client's helper", () => {
     expect(called?.choices[0]?.finish_reason).toBe('tool_calls');
     expect(ended?.choices[0]?.finish_reason).toBe('stop');
   });
+
+  it.each([false, true])('are called by a response, and answered, streamed %s', async (stream) => {
+    const tools = [zodResponsesFunction({ name, parameters: city })];
+    const asked = { model, tools, input: TOOL_PROMPT };
+    const called = stream
+      ? await client.responses.stream(asked).finalResponse()
+      : await client.responses.parse(asked);
+    const calls = called.output.filter((item) => item.type === 'function_call');
+    city.parse(calls[0]?.parsed_arguments);
+    const results = calls.map(({ call_id }) => ({
+      ...{ type: 'function_call_output' as const, call_id, output: '1 counted' },
+    }));
+    const input = [{ role: 'user' as const, content: TOOL_PROMPT }, ...called.output, ...results];
+    const given = { ...asked, input: input as OpenAI.Responses.ResponseInput };
+    expect((await client.responses.create(given)).output_text).toMatch(/\w/);
+  });
 });
 
-describe('LangChain', () => {
+/** What LangChain has of how an answer ended: a response has a status. */
+const reasonOf = ({ finish_reason, status }: Record<string, unknown>) => finish_reason ?? status;
+
+describe.each([false, true])('LangChain, by responses: %s', (useResponsesApi) => {
   const chat = (apiKey = service.apiKey) =>
     new ChatOpenAI({
-      ...{ model, apiKey, maxRetries: 0 },
+      ...{ model, apiKey, maxRetries: 0, useResponsesApi },
       configuration: { baseURL: `${service.baseUrl}/v1` },
     });
 
   it('gets plain, streamed and structured answers with their usage, and errors [completions.compatible]', async () => {
     const answer = await chat().invoke(PROMPT);
     expect(answer.text).not.toBe('');
-    expect(answer.response_metadata.finish_reason).toBe('stop');
+    expect(reasonOf(answer.response_metadata)).toBe(useResponsesApi ? 'completed' : 'stop');
     expect(answer.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
-    const keyed = { options: { headers: { 'idempotency-key': 'langchain' } } };
+    const headers = { 'idempotency-key': `langchain-${useResponsesApi}` };
+    const keyed = { options: { headers } };
     const { id } = await chat().invoke(PROMPT, keyed);
     expect(await chat().invoke(PROMPT, keyed)).toMatchObject({ id });
     const pieces: string[] = [];
@@ -285,7 +401,7 @@ describe('LangChain', () => {
     const tools = [zodFunction({ name, description: name, parameters: city })];
     const agent = chat().bindTools(tools);
     const called = await agent.invoke(TOOL_PROMPT);
-    expect(called.response_metadata.finish_reason).toBe('tool_calls');
+    expect(reasonOf(called.response_metadata)).toBe(useResponsesApi ? 'completed' : 'tool_calls');
     const [call] = called.tool_calls ?? [];
     city.parse(call?.args);
     const result = { role: 'tool', content: '1 counted', tool_call_id: call?.id ?? '' };
@@ -293,21 +409,28 @@ describe('LangChain', () => {
   });
 });
 
-describe('the Vercel AI SDK', () => {
+/** The providers of the AI SDK for each format. */
+const PROVIDERS = {
+  '@ai-sdk/openai-compatible': (options: { baseURL: string; apiKey: string }) =>
+    createOpenAICompatible({
+      ...{ name: 'svc', includeUsage: true, supportsStructuredOutputs: true },
+      ...options,
+    }),
+  '@ai-sdk/openai': createOpenAI,
+};
+
+describe.each(Object.entries(PROVIDERS))('the Vercel AI SDK with %s', (provider, create) => {
   const asked = (apiKey = service.apiKey) => ({
     prompt: PROMPT,
     maxRetries: 0,
-    model: createOpenAICompatible({
-      ...{ name: 'svc', baseURL: `${service.baseUrl}/v1`, apiKey },
-      ...{ includeUsage: true, supportsStructuredOutputs: true },
-    })(model),
+    model: create({ baseURL: `${service.baseUrl}/v1`, apiKey })(model),
   });
 
   it('gets plain, streamed and structured answers with their usage, and errors [completions.compatible]', async () => {
     const { text, finishReason, usage } = await generateText(asked());
     expect([text === '', finishReason]).toEqual([false, 'stop']);
     expect(usage.outputTokens).toBeGreaterThan(0);
-    const keyed = { ...asked(), headers: { 'idempotency-key': 'vercel' } };
+    const keyed = { ...asked(), headers: { 'idempotency-key': provider } };
     const { id } = (await generateText(keyed)).response;
     expect((await generateText(keyed)).response).toMatchObject({ id });
     const stream = streamText(asked());
@@ -330,5 +453,29 @@ describe('the Vercel AI SDK', () => {
       const reasons = (await steps).map(({ finishReason }) => finishReason);
       expect(reasons).toEqual(['tool-calls', 'stop']);
     }
+  });
+
+  it('shows a stream that breaks off as an error', async () => {
+    service.workers[0]?.setMode('dies_midstream');
+    const errors: unknown[] = [];
+    const { text, finishReason } = streamText({
+      ...asked(),
+      onError: ({ error }) => void errors.push(error),
+    });
+    await text;
+    expect(await finishReason).toBe('error');
+    expect(String(errors)).toContain('No worker produced a proven answer');
+  });
+});
+
+describe('the Vercel AI SDK with @ai-sdk/openai, of an earlier answer', () => {
+  it('sends the answer itself with store false, which the 400 asks for', async () => {
+    const openai = createOpenAI({ baseURL: `${service.baseUrl}/v1`, apiKey: service.apiKey });
+    const asked = { model: openai(model), maxRetries: 0 };
+    const { responseMessages } = await generateText({ ...asked, prompt: PROMPT });
+    const again = { ...asked, messages: [...messages, ...responseMessages, ...messages] };
+    await expect(generateText(again)).rejects.toThrow(/send the item itself.*store.*false/);
+    const whole = { ...again, providerOptions: { openai: { store: false } } };
+    expect((await generateText(whole)).text).toMatch(/\w/);
   });
 });

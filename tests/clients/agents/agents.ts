@@ -4,7 +4,7 @@ import type { ScriptedCall } from '../scriptedModel.ts';
 
 /** Where the agent works, and how it reaches the service. */
 interface Place {
-  /** The folder with its file `notes.md`. */
+  /** The folder with its file. */
   folder: string;
   /** Its own settings and state. */
   home: string;
@@ -21,16 +21,29 @@ interface Agent {
   readonly command: string;
   readonly environment?: Readonly<Record<string, string>>;
   /** Writes its settings. @returns the arguments of the command, and of another one before it */
-  settle(place: Place): Promise<{ before?: string[]; args: string[] }>;
+  settle(place: Place): Promise<{
+    before?: string[];
+    args: string[];
+    environment?: Readonly<Record<string, string>>;
+  }>;
   /** The calls of its own tools that do the task, one a turn. Text follows. */
   calls(file: string): ScriptedCall[];
+  /** The types of its tools that the model is not offered, as the answers' header names them. */
+  readonly leftOut?: string;
+  /** What the result of its last call says. */
+  readonly ends?: string;
+  /** What it says of an answer that breaks off, where that is tried. */
+  readonly reports?: RegExp;
 }
 
-const TASK = 'Add a line to notes.md that says who pays.';
-export const [BEFORE, AFTER] = ['Read me.', 'Paid by the job.'];
+export const FILE = 'greet.sh';
+const TASK = `Change ${FILE} so that it says who pays.`;
+const [PLAIN, PAID] = ['Read me.', 'Paid by the job.'];
+/** The line of the file, and what becomes of it. */
+export const [BEFORE, AFTER] = [`echo '${PLAIN}'`, `echo '${PAID}'`];
 
 /** What the model answers to an agent without tools: the edit as its format writes it. */
-export const EDIT_AS_TEXT = `notes.md
+export const EDIT_AS_TEXT = `${FILE}
 \`\`\`
 <<<<<<< SEARCH
 ${BEFORE}
@@ -38,6 +51,9 @@ ${BEFORE}
 ${AFTER}
 >>>>>>> REPLACE
 \`\`\``;
+
+/** A text of TOML is one of JSON, too. */
+const toml = (name: string, text: string) => `${name} = ${JSON.stringify(text)}`;
 
 /** The pinned agents, with what they send and take. */
 export const AGENTS: readonly Agent[] = [
@@ -93,12 +109,38 @@ export const AGENTS: readonly Agent[] = [
     ],
   },
   {
+    ...{ name: 'codex', from: 'npm', package: '@openai/codex@0.171.0', command: 'codex' },
+    ...{
+      leftOut: 'namespace, web_search',
+      ends: PAID,
+      reports: /No worker produced a proven answer/,
+    },
+    async settle({ home, baseUrl, apiKey, model }) {
+      const provider = [
+        ...[toml('name', 'svc'), toml('base_url', `${baseUrl}/v1`)],
+        ...[toml('env_key', 'SVC_KEY'), toml('wire_api', 'responses')],
+      ];
+      const lines = [toml('model', model), toml('model_provider', 'svc')];
+      const config = [...lines, '[model_providers.svc]', ...provider].join('\n');
+      await writeFile(join(home, 'config.toml'), config);
+      const alone = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+      return {
+        args: ['exec', ...alone, TASK],
+        environment: { CODEX_HOME: home, SVC_KEY: apiKey },
+      };
+    },
+    calls: (file) =>
+      [`cat ${file}`, `sed -i.bak "s/${PLAIN}/${PAID}/" ${file}`, `sh ${file}`].map((cmd) => ({
+        ...{ name: 'exec_command', arguments: { cmd } },
+      })),
+  },
+  {
     ...{ name: 'aider', from: 'pypi', package: 'aider-chat==0.86.2', command: 'aider' },
     async settle({ baseUrl, apiKey, model }) {
       const own = ['--openai-api-base', `${baseUrl}/v1`, '--openai-api-key', apiKey];
       const quiet = ['--no-check-update', '--analytics-disable', '--no-show-model-warnings'];
       const alone = ['--yes-always', '--no-git', '--no-gitignore', '--edit-format', 'diff'];
-      const task = ['--model', `openai/${model}`, '--message', TASK, 'notes.md'];
+      const task = ['--model', `openai/${model}`, '--message', TASK, FILE];
       return { args: [...own, ...quiet, ...alone, ...task] };
     },
     calls: () => [],
