@@ -32,6 +32,8 @@ export interface Target {
   url: string;
   apiKey: string;
   model: string;
+  /** In which format it is asked; default: chat completions. */
+  format?: 'responses';
   /** What else its requests carry. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -74,20 +76,23 @@ export function createClient(target: Target, index: number) {
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
   const prompt = `Say something (${randomUUID()}).`;
   const startMs = performance.now();
-  const { statusCode, headers, body } = await request(`${target.url}/chat/completions`, {
-    method: 'POST',
-    dispatcher,
-    headers: {
-      'content-type': 'application/json',
-      authorization: `Bearer ${target.apiKey}`,
-      ...target.headers,
+  const { statusCode, headers, body } = await request(
+    `${target.url}/${target.format ?? 'chat/completions'}`,
+    {
+      method: 'POST',
+      dispatcher,
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${target.apiKey}`,
+        ...target.headers,
+      },
+      body: JSON.stringify({
+        model: target.model,
+        stream,
+        ...(target.format ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] }),
+      }),
     },
-    body: JSON.stringify({
-      model: target.model,
-      stream,
-      messages: [{ role: 'user', content: prompt }],
-    }),
-  });
+  );
   let text = '';
   let durationMs = 0;
   let firstByteMs = 0;

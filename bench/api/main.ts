@@ -14,6 +14,7 @@ import { startPublicGateways } from './publicGateways.ts';
 import {
   type Compared,
   finishTable,
+  formatsTable,
   type Measured,
   memoryTable,
   overheadTable,
@@ -88,6 +89,7 @@ async function run(): Promise<void> {
     ...Object.fromEntries(beside),
     parts: service.parts,
     service: service.target,
+    responses: { ...service.target, format: 'responses' },
     ...(service.other && { 'other release': service.other }),
   };
 
@@ -131,6 +133,7 @@ async function run(): Promise<void> {
     console.log(`\n${overheadTable(comparison)}`);
   }
   console.log(`\n${ratioTable(comparisons)}`);
+  console.log(`\n${formatsTable(comparisons)}`);
   console.log(`\n${stagesTable(comparisons)}`);
   console.log(`\n${finishTable(comparisons)}`);
   await measureMemory(targets.service, readCost);

@@ -19,14 +19,17 @@ const NOISE_MS = 0.1;
 const STAGES = ['lock', 'worker', 'settle', 'mirror'];
 
 /** The results of the same requests to each target, in the order of the tables. */
-export type Compared = Record<'upstream' | 'proxy' | 'gateway' | 'parts' | 'service', Measured> & {
+export type Compared = Record<
+  'upstream' | 'proxy' | 'gateway' | 'parts' | 'service' | 'responses',
+  Measured
+> & {
   /** Another release's service, and public gateways by their names. */
   [other: string]: Measured;
 };
 
 const NAMES: Readonly<Record<string, string>> = {
   ...{ upstream: 'bare upstream', proxy: 'bare proxy', gateway: 'like a gateway' },
-  parts: 'parts alone',
+  ...{ parts: 'parts alone', responses: 'service, responses' },
 };
 
 /** What each server adds to a bare upstream, in time and in work. */
@@ -102,6 +105,28 @@ export function ratioTable(
       ratio(added(stream, 'service', 'firstByteMs'), added(stream, 'proxy', 'firstByteMs')),
       ...[served(plain, 'proxy'), served(stream, 'proxy')],
       ...[served(plain, 'gateway'), served(stream, 'gateway')],
+    ]);
+  }
+  return table.toString();
+}
+
+/** What a response takes, relative to a chat completion in the same run. */
+export function formatsTable(
+  measured: readonly { clients: number; plain: Compared; stream: Compared }[],
+): string {
+  const table = tableOf([
+    'responses / chat completions',
+    ...['p50, plain', 'CPU, plain', 'p50, stream', 'first byte p50, stream', 'CPU, stream'],
+  ]);
+  for (const { clients, plain, stream } of measured) {
+    const share = ({ service, responses }: Compared, of: (one: Measured) => number) =>
+      (of(responses) / of(service)).toFixed(3);
+    const whole = (one: Measured) => p50Of(one, 'durationMs');
+    const work = (one: Measured) => workOf(one).ownMs;
+    table.push([
+      clientsOf(clients),
+      ...[share(plain, whole), share(plain, work), share(stream, whole)],
+      ...[share(stream, (one) => p50Of(one, 'firstByteMs')), share(stream, work)],
     ]);
   }
   return table.toString();
