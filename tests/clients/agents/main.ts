@@ -107,6 +107,7 @@ type Settled = Awaited<ReturnType<typeof settle>>;
 async function check(agent: Agent, { file, run }: Settled, recorder: Recorder): Promise<Verdict> {
   calls = agent.calls(file);
   results = [];
+  recorder.take(); // What is of the agent before it.
   try {
     await run();
   } catch (error) {
@@ -165,8 +166,7 @@ async function verifyJobs(service: RunningService, ids: readonly string[]): Prom
     const result = code === 0 ? JSON.parse(output).result : `${output}${error}`.trim();
     if (result !== 'holds') faults.push(`${id}: ${result}`);
   }
-  const enough = ids.length > calls.length;
-  if (!enough) faults.push(`${ids.length} jobs, of ${calls.length} calls and an ending`);
+  if (ids.length <= calls.length) faults.push(`${ids.length} jobs of ${calls.length} calls`);
   return faults.length === 0
     ? { verdict: 'works', reason: `${ids.length} jobs hold` }
     : { verdict: 'FAILS', reason: faults.join('\n') };
