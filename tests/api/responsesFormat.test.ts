@@ -12,7 +12,7 @@ import { createRandom, type Random } from '../../testing/random.ts';
 import { USAGE } from './keptCopy.ts';
 
 const random = createRandom();
-const ANSWERS = 300;
+const ANSWERS = 100;
 const { svc } = examples.ChatCompletion;
 const JOB = svc.job_id;
 const identity = {
