@@ -34,8 +34,6 @@ export function completionHandlers({
     const identity = identify({
       wallet: payer.wallet,
       apiKey: response.locals.secret,
-      // As it is declared: a client may spell it with a slash at its end.
-      path: request.route.path,
       rawBody: rawBodyOf(request),
       idempotencyKey: request.get('idempotency-key'),
       retryCount: request.get('x-stainless-retry-count'),
@@ -85,13 +83,11 @@ export function createRequestIdentification(secret: Uint8Array) {
   return (request: {
     wallet: string;
     apiKey: string;
-    /** Of the route: another format's request is another one. */
-    path: string;
     rawBody: Uint8Array;
     idempotencyKey: string | undefined;
     retryCount: string | undefined;
   }): RequestIdentity => {
-    const { wallet, apiKey, path, rawBody, idempotencyKey, retryCount } = request;
+    const { wallet, apiKey, rawBody, idempotencyKey, retryCount } = request;
     if (idempotencyKey !== undefined && !VISIBLE_KEY.test(idempotencyKey)) {
       throw new ApiError(
         'invalid_request',
@@ -100,7 +96,7 @@ export function createRequestIdentification(secret: Uint8Array) {
       );
     }
     const hasKey = idempotencyKey !== undefined;
-    const bodyHmac = hmac(path.endsWith('/responses') ? 'body of responses' : 'body', rawBody);
+    const bodyHmac = hmac('body', rawBody);
     const own = idempotencyKey ?? bodyHmac.toString('base64');
     return {
       wallet,

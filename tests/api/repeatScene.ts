@@ -29,7 +29,6 @@ export interface Sent {
   apiKey?: string;
   retryCount?: string;
   wallet?: string;
-  path?: string;
 }
 
 /** Where a request is claimed, for which job, and under which secret; what is left out is new. */
@@ -41,9 +40,8 @@ interface Claiming {
 
 export function requestOf(sent: Sent, identify: IdentifyRequest = identifyRequest) {
   const { body = '{}', key: idempotencyKey, apiKey = 'svc_live_x', retryCount } = sent;
-  const { wallet = 'a wallet', path = '/v1/chat/completions' } = sent;
-  const rawBody = Buffer.from(body);
-  return identify({ wallet, apiKey, path, rawBody, idempotencyKey, retryCount });
+  const { wallet = 'a wallet' } = sent;
+  return identify({ wallet, apiKey, rawBody: Buffer.from(body), idempotencyKey, retryCount });
 }
 
 export type RepeatScene = Awaited<ReturnType<typeof openRepeatScene>>;
