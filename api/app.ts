@@ -91,18 +91,13 @@ export function createApp(services: AppServices): Express {
     'chat completion': createChatCompletionParser(preview),
     response: createResponsesParser(preview),
   };
-  const completions = { largeBodies, parsers };
-  serveRoutes(app, sharedRoutes, handlers, { entrance, completions });
+  const bodies = { largeBodies, parsers };
+  serveRoutes(app, sharedRoutes, handlers, { entrance, bodies });
   app.get('/health', getHealth(services));
   app.get('/ready', getReadiness(services));
   const frame = serveDocs(app, services);
   if (services.console) {
-    serveConsole(
-      app,
-      services.console,
-      { ...services, bodies: completions, measurements },
-      handlers,
-    );
+    serveConsole(app, services.console, { ...services, bodies, measurements }, handlers);
   }
 
   app.use(routeNotFound(app, { publicUrl, frame }));

@@ -76,23 +76,20 @@ export function createClient(target: Target, index: number) {
 async function sendRequest(target: Target, stream: boolean, dispatcher: Agent): Promise<Sample> {
   const prompt = `Say something (${randomUUID()}).`;
   const startMs = performance.now();
-  const { statusCode, headers, body } = await request(
-    `${target.url}/${target.format ?? 'chat/completions'}`,
-    {
-      method: 'POST',
-      dispatcher,
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${target.apiKey}`,
-        ...target.headers,
-      },
-      body: JSON.stringify({
-        model: target.model,
-        stream,
-        ...(target.format ? { input: prompt } : { messages: [{ role: 'user', content: prompt }] }),
-      }),
+  const url = `${target.url}/${target.format ?? 'chat/completions'}`;
+  const asked = target.format
+    ? { input: prompt }
+    : { messages: [{ role: 'user', content: prompt }] };
+  const { statusCode, headers, body } = await request(url, {
+    method: 'POST',
+    dispatcher,
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${target.apiKey}`,
+      ...target.headers,
     },
-  );
+    body: JSON.stringify({ model: target.model, stream, ...asked }),
+  });
   let text = '';
   let durationMs = 0;
   let firstByteMs = 0;

@@ -75,7 +75,7 @@ export function serveConsole(
   handlers: Handlers<typeof sharedRoutes>,
 ): void {
   const { pool, deployment, operators, secrets, nowMs } = services;
-  const { publicUrl, bodies: completions } = shared;
+  const { publicUrl, bodies } = shared;
   const { gateway, program_id: programId } = deployment;
   const genesisHash = createGenesisHash(pool);
   const chain = async () => chainOf(await genesisHash());
@@ -92,7 +92,7 @@ export function serveConsole(
   const all = { ...services, ...shared, ...own };
   const entrance = pageEntrance(all);
   if (services.pages) servePages(app, services.pages, deployment);
-  serveRoutes(app, sharedRoutes, handlers, { entrance, completions });
+  serveRoutes(app, sharedRoutes, handlers, { entrance, bodies });
   const pageHandlers: Handlers<typeof pageRoutes> = {
     ...webhookOperationHandlers(all),
     ...deliveryHandlers(all),
@@ -102,7 +102,7 @@ export function serveConsole(
     ...sessionHandlers(all),
     ...operatorHandlers(all),
   };
-  serveRoutes(app, pageRoutes, pageHandlers, { entrance, completions });
+  serveRoutes(app, pageRoutes, pageHandlers, { entrance, bodies });
 }
 
 /** The public clusters by the beginnings of their genesis hashes, which name chains everywhere. */

@@ -122,7 +122,7 @@ const logitBias = z.record(z.string().regex(BIASED_TOKEN), z.number().min(-BIAS_
 
 const TOKENS_MAX = 2 ** 31 - 1;
 
-export const tokenCount = z
+const tokenCount = z
   .int({ error: `must be an integer from 1 to ${TOKENS_MAX}` })
   .min(1)
   .max(TOKENS_MAX);

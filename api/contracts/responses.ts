@@ -16,7 +16,6 @@ import {
   jsonSchemaFields,
   PARTS_MAX,
   toFirstFault,
-  tokenCount,
   tooManyOf,
 } from './chatCompletion.ts';
 import { ofEachFormat } from './completionAnswer.ts';
@@ -30,11 +29,12 @@ import {
   functionFields,
   isFunction,
   listOf,
+  NO_PREVIEW,
   type Preview,
   TOOLS_OFF,
   toolName,
 } from './tools.ts';
-import { absentOr, isEmpty, optional, parseRequest, wellFormedText } from './values.ts';
+import { absentOr, bodyOf, optional, parseRequest, passed, wellFormedText } from './values.ts';
 
 const inputPart = z.discriminatedUnion('type', [
   z.object({ type: z.enum(['input_text', 'output_text']), text: wellFormedText }),
@@ -131,7 +131,15 @@ const textFormat = z.union([
   z.looseObject({ type: z.literal('json_schema'), ...jsonSchemaFields }),
 ]);
 
-const ofChat = (name: string) => `is a field of chat completions: send ${name}`;
+/** The fields of a chat completion that a request of responses names otherwise. */
+const NAMES: Readonly<Record<string, string>> = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  max_completion_tokens: 'max_output_tokens',
+  response_format: 'text.format',
+  reasoning_effort: 'reasoning.effort',
+};
+
 const STATELESS = 'is not supported, since nothing is stored: send the whole conversation as input';
 
 /** Why a field is refused; others are not supported. */
@@ -140,11 +148,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   conversation: STATELESS,
   background: 'must be false: an answer is sent on the connection that asked for it',
   truncation: 'must be disabled: what is too long is refused',
-  messages: ofChat('input'),
-  max_tokens: ofChat('max_output_tokens'),
-  max_completion_tokens: ofChat('max_output_tokens'),
-  response_format: ofChat('text.format'),
-  reasoning_effort: ofChat('reasoning.effort'),
+  ...Object.fromEntries(
+    Object.entries(NAMES).map(([name, own]) => [
+      name,
+      `is a field of chat completions: send ${own}`,
+    ]),
+  ),
 };
 
 const refused = Object.fromEntries(
@@ -162,62 +171,54 @@ const LOGPROBS = 'message.output_text.logprobs';
 
 const ignored = (why: string) => z.unknown().optional().describe(why);
 
-/** A field that is absent where it is null or empty. */
-const absentIfEmpty = <Schema extends z.ZodType>(schema: Schema, error: string) =>
-  absentOr(error, [schema]).transform((value) =>
-    isEmpty(value) ? undefined : (value as z.output<Schema> | undefined),
-  );
-
-const inputOf = (forms: z.ZodType, preview: Preview) => {
+/** @param input in some of its forms, or all */
+const requestOf = (input: z.ZodType, preview: Preview) => {
   const chat = createChatCompletionRequest(preview).shape;
   const { messages, max_tokens, max_completion_tokens, response_format, ...others } = chat;
   const { reasoning_effort, tools, tool_choice, stream_options, ...shared } = others;
-  return z.object(
-    {
-      ...shared,
-      input: forms.describe(
-        'The conversation: a text of the user, or items. At most 2,047 items, with 4,096 parts.',
-      ),
-      instructions: optional(wellFormedText).describe('A system message before the input.'),
-      max_output_tokens: optional(tokenCount).describe('As `max_tokens` of a chat completion.'),
-      text: optional(
-        z.looseObject({
-          format: absentIfEmpty(
-            textFormat,
-            'must be of type text, json_object, or json_schema with a name',
-          ).describe('As `response_format`: `svc.format_kept` says whether it was kept.'),
-        }),
-      ),
-      reasoning: optional(
-        z.looseObject({
-          effort: optional(
-            z.enum(EFFORTS, { error: `must be one of ${EFFORTS.join(', ')}` }),
-          ).describe('As `reasoning_effort`.'),
-        }),
-      ),
-      tools: (preview.tools ? offeredTools : toolsOff).describe(
-        `Functions. Known clients always send others: ${RESPONSES_FIELDS.left_out_tools.join(', ')}. ` +
-          'Those are left out, and the header `x-svc-left-out-tools` names their types.',
-      ),
-      tool_choice: (preview.tools
-        ? absentIfEmpty(choice, 'must be none, auto, required, or a function by its name')
-        : absentOr(TOOLS_OFF, [z.literal('none')])
-      ).describe('As in a chat completion.'),
-      metadata: optional(z.record(z.string(), z.unknown())).describe('Repeated in the answer.'),
-      store: optional(z.boolean()).describe('Nothing is stored either way: the answer says so.'),
-      include: optional(
-        z
-          .array(z.unknown())
-          .refine((named) => !named.includes(LOGPROBS), { error: 'must not ask for logprobs' }),
-      ).describe('Passed over.'),
-      stream_options: ignored('Passed over.'),
-      user: ignored('Repeated in the answer, and not used.'),
-      prompt_cache_key: ignored('Repeated in the answer, and not used.'),
-      safety_identifier: ignored('Repeated in the answer, and not used.'),
-      ...refused,
-    },
-    { error: 'must be a JSON object' },
-  );
+  return bodyOf({
+    ...shared,
+    input: input.describe(
+      'The conversation: a text of the user, or items. At most 2,047 items, with 4,096 parts.',
+    ),
+    instructions: optional(wellFormedText).describe('A system message before the input.'),
+    max_output_tokens: max_tokens.describe('As `max_tokens` of a chat completion.'),
+    text: optional(
+      z.looseObject({
+        format: passed(
+          textFormat,
+          'must be of type text, json_object, or json_schema with a name',
+        ).describe('As `response_format`: `svc.format_kept` says whether it was kept.'),
+      }),
+    ),
+    reasoning: optional(
+      z.looseObject({
+        effort: optional(
+          z.enum(EFFORTS, { error: `must be one of ${EFFORTS.join(', ')}` }),
+        ).describe('As `reasoning_effort`.'),
+      }),
+    ),
+    tools: (preview.tools ? offeredTools : toolsOff).describe(
+      `Functions. Known clients always send others: ${RESPONSES_FIELDS.left_out_tools.join(', ')}. ` +
+        'Those are left out, and the header `x-svc-left-out-tools` names their types.',
+    ),
+    tool_choice: (preview.tools
+      ? passed(choice, 'must be none, auto, required, or a function by its name')
+      : absentOr(TOOLS_OFF, [z.literal('none')])
+    ).describe('As in a chat completion.'),
+    metadata: optional(z.record(z.string(), z.unknown())).describe('Repeated in the answer.'),
+    store: optional(z.boolean()).describe('Nothing is stored either way: the answer says so.'),
+    include: optional(
+      z
+        .array(z.unknown())
+        .refine((named) => !named.includes(LOGPROBS), { error: 'must not ask for logprobs' }),
+    ).describe('Passed over.'),
+    stream_options: ignored('Passed over.'),
+    user: ignored('Repeated in the answer, and not used.'),
+    prompt_cache_key: ignored('Repeated in the answer, and not used.'),
+    safety_identifier: ignored('Repeated in the answer, and not used.'),
+    ...refused,
+  });
 };
 
 const createItems = (preview: Preview) =>
@@ -227,10 +228,10 @@ const createItems = (preview: Preview) =>
 
 /** The body of POST /v1/responses. Unknown fields are ignored. */
 export const createResponsesRequest = (preview: Preview) =>
-  inputOf(z.union([wellFormedText, createItems(preview)]), preview);
+  requestOf(z.union([wellFormedText, createItems(preview)]), preview);
 
 /** The body without any preview. */
-export const responsesRequest = createResponsesRequest({ tools: false });
+export const responsesRequest = createResponsesRequest(NO_PREVIEW);
 
 export type ResponseEcho = z.infer<typeof responseEcho>;
 
@@ -246,8 +247,8 @@ export interface ResponsesRequest {
 export function createResponsesParser(preview: Preview) {
   const item = createItem(preview);
   // Within a union, a fault of one item would be one of all.
-  const ofText = inputOf(wellFormedText, preview);
-  const ofItems = inputOf(createItems(preview), preview);
+  const ofText = requestOf(wellFormedText, preview);
+  const ofItems = requestOf(createItems(preview), preview);
   const parseChat = createChatCompletionParser(preview);
   const parseAsChat = (chat: object) => {
     try {
@@ -311,14 +312,6 @@ function echoOf(asked: Asked, chat: ChatCompletionRequest): ResponseEcho {
   };
 }
 
-/** The fields of a chat completion that a request of responses names otherwise. */
-const NAMES: Readonly<Record<string, string>> = {
-  messages: 'input',
-  max_tokens: 'max_output_tokens',
-  max_completion_tokens: 'max_output_tokens',
-  response_format: 'text.format',
-  reasoning_effort: 'reasoning.effort',
-};
 const NAMED = new RegExp(`(['\`])(${Object.keys(NAMES).join('|')})(?:[.[][^'\`]*)?\\1`, 'g');
 
 /** What follows a field's name is a place among messages that the client did not send. */

@@ -107,13 +107,10 @@ export const responseObject = responseEcho.extend({
 
 export type ResponseObject = z.infer<typeof responseObject>;
 
-/** The types of a stream's events. */
-const TEXTS = ['output_text', 'reasoning_text', 'function_call_arguments'] as const;
-const PARTS = ['output_item', 'content_part'] as const;
 type ResponseEventType =
   | `response.${'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed'}`
-  | `response.${(typeof PARTS)[number]}.${'added' | 'done'}`
-  | `response.${(typeof TEXTS)[number]}.${'delta' | 'done'}`
+  | `response.${'output_item' | 'content_part'}.${'added' | 'done'}`
+  | `response.${'output_text' | 'reasoning_text' | 'function_call_arguments'}.${'delta' | 'done'}`
   | 'error';
 
 /** The data of one event of a streamed response. */

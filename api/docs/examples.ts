@@ -147,12 +147,11 @@ const identity = {
   requestSalt: evidence.request_salt,
 };
 const ended = {
-  ...{
-    finishReason: 'stop' as const,
-    isTruncated: false,
-    completedAt: Date.parse(settledAt) / 1_000,
-  },
-  ...{ usage: completionUsage, creditsCharged: evidence.credits_charged },
+  finishReason: 'stop' as const,
+  isTruncated: false,
+  completedAt: Date.parse(settledAt) / 1_000,
+  usage: completionUsage,
+  creditsCharged: evidence.credits_charged,
 };
 const said = { type: 'content', text: 'Hello!' } as const;
 

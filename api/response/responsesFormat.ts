@@ -1,7 +1,7 @@
 import { eventData } from '../../common/format.ts';
 import { inNamesOfResponses, type ResponseEcho } from '../contracts/responses.ts';
 import type { ResponseObject } from '../contracts/responsesAnswer.ts';
-import type { AnswerFormat, AnswerIdentity, AnswerResult } from './delivery.ts';
+import type { AnswerEvents, AnswerFormat, AnswerIdentity, AnswerResult } from './delivery.ts';
 import { createResponseItems, type ItemEvent } from './responseItems.ts';
 
 /** @param echo what every form of the answer repeats of its request */
@@ -14,7 +14,7 @@ export function createResponsesFormat(echo: ResponseEcho): AnswerFormat {
         discard: items.forget,
         bodyOf(result, svc) {
           void [...items.finish(isCut(result))];
-          return { ...responseOf(identity, echo, endOf(result, items.output())), svc };
+          return responseOf(identity, echo, { ...endOf(result, items.output()), svc });
         },
       };
     },
@@ -23,7 +23,7 @@ export function createResponsesFormat(echo: ResponseEcho): AnswerFormat {
   };
 }
 
-function createEvents(identity: AnswerIdentity, echo: ResponseEcho) {
+function createEvents(identity: AnswerIdentity, echo: ResponseEcho): AnswerEvents {
   const items = createResponseItems(identity.jobId);
   let sequence_number = -1;
   const eventOf = ({ type, ...said }: ItemEvent): string => {
@@ -39,21 +39,23 @@ function createEvents(identity: AnswerIdentity, echo: ResponseEcho) {
           response: responseOf(identity, echo, { status: 'in_progress', output: [] }),
         })),
       ),
-    write: (piece: Parameters<typeof items.write>[0]) => eventsOf(items.write(piece)),
-    finish(result: AnswerResult, svc: ResponseObject['svc']) {
+    write: (piece) => eventsOf(items.write(piece)),
+    finish(result, svc) {
       const closing = eventsOf(items.finish(isCut(result)));
       const end = endOf(result, items.output());
-      const response = { ...responseOf(identity, echo, end), svc };
+      const response = responseOf(identity, echo, { ...end, svc });
       return closing + eventOf({ type: `response.${end.status}`, response });
     },
     /** Official clients throw by the first event, and others read the second. */
-    fail({ error, svc }: Parameters<ReturnType<AnswerFormat['stream']>['fail']>[0]) {
+    fail({ error, svc }) {
       const { code, message } = error;
-      const end = { status: 'failed', output: items.output(), error: { code, message } } as const;
-      const response = { ...responseOf(identity, echo, end), svc };
-      return (
-        eventOf({ type: 'error', error, svc }) + eventOf({ type: 'response.failed', response })
-      );
+      const response = responseOf(identity, echo, {
+        ...{ status: 'failed', output: items.output(), error: { code, message }, svc },
+      });
+      return eventsOf([
+        { type: 'error', error, svc },
+        { type: 'response.failed', response },
+      ]);
     },
   };
 }
@@ -63,7 +65,7 @@ const isCut = ({ finishReason }: AnswerResult): boolean =>
 
 /** What of a response changes until it has ended. */
 type Progress = Pick<ResponseObject, 'status' | 'output'> &
-  Partial<Pick<ResponseObject, 'completed_at' | 'incomplete_details' | 'error' | 'usage'>>;
+  Partial<Pick<ResponseObject, 'completed_at' | 'incomplete_details' | 'error' | 'usage' | 'svc'>>;
 
 function endOf(result: AnswerResult, output: ResponseObject['output']) {
   const { finishReason, completedAt, usage } = result;
@@ -88,8 +90,8 @@ function endOf(result: AnswerResult, output: ResponseObject['output']) {
 function responseOf(
   { jobId, modelId, created }: AnswerIdentity,
   echo: ResponseEcho,
-  progress: Progress,
-): Omit<ResponseObject, 'svc'> {
+  { svc, ...progress }: Progress,
+): ResponseObject {
   return {
     id: `resp_${jobId}`,
     object: 'response',
@@ -98,5 +100,6 @@ function responseOf(
     ...progress,
     model: modelId,
     ...echo,
+    ...(svc && { svc }),
   };
 }

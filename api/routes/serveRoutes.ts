@@ -70,7 +70,7 @@ export function serveRoutes<Routes extends Record<string, Route>>(
   app: Express,
   routes: Routes,
   handlers: Handlers<Routes>,
-  { entrance, completions }: { entrance: Entrance; completions: CompletionBodies },
+  { entrance, bodies }: { entrance: Entrance; bodies: CompletionBodies },
 ): void {
   const json = parseJsonBody();
   for (const [name, route] of Object.entries<Route>(routes)) {
@@ -79,7 +79,7 @@ export function serveRoutes<Routes extends Record<string, Route>>(
     const method = route.method.toLowerCase() as Lowercase<Route['method']>;
     const guard = entrance.guard(route);
     const form = completionFormOf(route);
-    const read = form ? parseJsonBody({ ...completions, form }) : json;
+    const read = form ? parseJsonBody({ ...bodies, form }) : json;
     const before = route.body ? withBody(read, guard) : [guard];
     const query = entrance.queryOf(route);
     app[method](`${entrance.root}${route.path}`, before, answer(route, query, handle));

@@ -79,10 +79,8 @@ function addItem(messages: Record<string, unknown>[], item: unknown): void {
     if (messages.at(-1)?.role !== 'assistant') messages.push(message('assistant', ''));
     const last = messages.at(-1) as { tool_calls?: unknown[] };
     const called = { name: fieldOf(item, 'name'), arguments: fieldOf(item, 'arguments') };
-    last.tool_calls = [
-      ...(last.tool_calls ?? []),
-      { id: callId, type: 'function', function: called },
-    ];
+    last.tool_calls ??= [];
+    last.tool_calls.push({ id: callId, type: 'function', function: called });
   } else if (type === 'function_call_output') {
     messages.push({ ...message('tool', fieldOf(item, 'output')), tool_call_id: callId });
   } else if (!isReasoning(type, fieldOf(item, 'id'))) throw refusalOf('input');
